@@ -1,0 +1,56 @@
+"""The error tree of the product. Texts hold providers, codes and reasons; never a recipient, a body or a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class ConfigurationError(Exception):
+    """A setting is missing, wrong or contradicts another; stops the start with one line that names it.
+
+    Stands outside `NotifyError`, so that nothing that handles a notification's trouble can swallow it.
+    """
+
+
+class NotifyError(Exception):
+    """Root of every error that a caller of the services may handle."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing wrong with one field. `field` is the Python name (snake case); the API shows it in camel case."""
+
+    field: str
+    code: str
+    message: str
+
+
+class InvalidRequest(NotifyError):
+    """The request breaks the contract; nothing was stored."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.field}: {e.message}" for e in self.errors))
+
+
+class IdempotencyConflict(NotifyError):
+    """The idempotency key was used before with other details; nothing was stored."""
+
+
+class NotFound(NotifyError):
+    """No such notification, or not the caller's."""
+
+
+class TooLate(NotifyError):
+    """The notification has left the state in which this could be done.
+
+    Attributes:
+        status: the state it is in now.
+        may_have_been_sent: an unconfirmed attempt is open, so nobody can promise it was not sent.
+    """
+
+    def __init__(self, status: str, *, may_have_been_sent: bool = False) -> None:
+        self.status = status
+        self.may_have_been_sent = may_have_been_sent
+        super().__init__("it may have been sent" if may_have_been_sent else f"it is {status} already")

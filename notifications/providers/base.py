@@ -1,0 +1,130 @@
+"""The interface between the workers and a vendor. Pure: no Django, no database, no clock.
+
+An adapter translates one message into one request and one answer into one verdict, and decides nothing else: no
+retry, no waiting, no fallback. A new provider is one file with a subclass of `Provider` and one line in `registry`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Protocol, Self
+from uuid import UUID
+
+from notifications.channel import Channel
+from notifications.verdict import Verdict
+
+
+class DuplicateHarm(StrEnum):
+    """What a second copy costs the person or the payer."""
+
+    NONE = "NONE"
+    VISIBLE = "VISIBLE"
+    PAID = "PAID"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What the engine may rely on, so that it needs no branch per vendor.
+
+    Attributes:
+        dedupe_window_seconds: how long the vendor drops repeats of our key; None when it never does.
+        lookup: the vendor can be asked about a message by our key.
+        receipts_carry_key: its callbacks name our key.
+        duplicate_harm: see `DuplicateHarm`.
+    """
+
+    dedupe_window_seconds: float | None = None
+    lookup: bool = False
+    receipts_carry_key: bool = False
+    duplicate_harm: DuplicateHarm = DuplicateHarm.VISIBLE
+
+    @property
+    def dedupes(self) -> bool:
+        """Sending again under the same key is safe."""
+        return self.dedupe_window_seconds is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """All an adapter may know of a notification. Its `repr` hides the private parts.
+
+    Attributes:
+        id: the notification's id, also the provider's idempotency key on every attempt.
+        recipient: canonical form (mailbox, E.164 phone, typed device address).
+        html_body, from_name, reply_to, collapse_key, subject: empty when absent.
+        data: flat string pairs for PUSH.
+        attempt_number: 1 for the first; the same message may be sent again under the same id.
+        sender: the client's own sending settings where it has any (`smtp_url`, `email_from`), already decrypted.
+    """
+
+    id: UUID
+    channel: Channel
+    recipient: str = field(repr=False)
+    body: str = field(repr=False)
+    subject: str = field(default="", repr=False)
+    html_body: str = field(default="", repr=False)
+    data: Mapping[str, str] = field(default_factory=dict, repr=False)
+    from_name: str = field(default="", repr=False)
+    reply_to: str = field(default="", repr=False)
+    collapse_key: str = field(default="", repr=False)
+    attempt_number: int = 1
+    sender: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class ProviderSettings(Protocol):
+    """Where an adapter reads its settings; names are given without the NOTIFYQ_ prefix.
+
+    Every method raises ConfigurationError with one line that names the variable when the value is wrong, and, where
+    no default is given, when it is missing.
+    """
+
+    def text(self, name: str, default: str | None = None) -> str: ...
+    def flag(self, name: str, default: bool | None = None) -> bool: ...
+    def number(self, name: str, default: float | None = None) -> float: ...
+    def url(self, name: str, default: str | None = None, *, schemes: tuple[str, ...] = ("http", "https")) -> str: ...
+
+
+class Provider(ABC):
+    """One configured vendor account. One instance per process, called from many threads at once.
+
+    Attributes:
+        kind: the registry's name for the adapter, such as `smtp`.
+        channels: what it can carry.
+        name: the instance's name in a chain, such as `sandbox` or `sandbox:a`; stored on attempts.
+        capabilities: see `Capabilities`.
+    """
+
+    kind: ClassVar[str]
+    channels: ClassVar[frozenset[Channel]]
+
+    def __init__(self, name: str, capabilities: Capabilities) -> None:
+        self.name = name
+        self.capabilities = capabilities
+
+    @classmethod
+    @abstractmethod
+    def from_settings(cls, name: str, settings: ProviderSettings) -> Self:
+        """Build the instance called `name`.
+
+        Raises:
+            ConfigurationError: a setting it needs is missing or wrong.
+        """
+
+    @abstractmethod
+    def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
+        """Make one request, once, and say what the answer means.
+
+        Args:
+            message: what to send; `message.id` is the idempotency key.
+            timeout_seconds: bound on the whole call, from now to the verdict.
+
+        Returns:
+            A verdict. ACCEPTED only with the vendor's proof; whatever is neither proof nor certain refusal is
+            UNCONFIRMED. Trouble on the network is a verdict too, never an exception.
+        """
+
+    def close(self) -> None:  # noqa: B027 (optional hook: most adapters hold nothing)
+        """Let go of connections. Called once, when the worker ends."""

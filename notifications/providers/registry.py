@@ -1,0 +1,48 @@
+"""Which adapters there are. A new provider is one file and one line in `ADAPTERS`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from notifications.errors import ConfigurationError
+from notifications.providers.base import Provider, ProviderSettings
+
+ADAPTERS: dict[str, str] = {
+    "sandbox": "notifications.providers.sandbox:SandboxProvider",
+    "smtp": "notifications.providers.email.smtp:SmtpProvider",
+}
+
+
+def build(name: str, settings: ProviderSettings) -> Provider:
+    """Build the provider instance called `name` (`kind` or `kind:label`).
+
+    An adapter outside this project is found through NOTIFYQ_EXTRA_PROVIDERS, a comma-separated list of
+    `kind=module:Class`.
+
+    Raises:
+        ConfigurationError: no such kind, or one of its settings is missing or wrong.
+    """
+    kind = name.partition(":")[0]
+    known = ADAPTERS | _extra(settings)
+    if kind not in known:
+        raise ConfigurationError(f"there is no provider called {kind!r}; known are {', '.join(sorted(known))}")
+    return _load(kind, known[kind]).from_settings(name, settings)
+
+
+def _extra(settings: ProviderSettings) -> dict[str, str]:
+    pairs = [item.strip() for item in settings.text("EXTRA_PROVIDERS", "").split(",") if item.strip()]
+    extra = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    if len(extra) != len(pairs):
+        raise ConfigurationError("NOTIFYQ_EXTRA_PROVIDERS must be a comma-separated list of kind=module:Class")
+    return extra
+
+
+def _load(kind: str, target: str) -> type[Provider]:
+    module_name, _, class_name = target.partition(":")
+    try:
+        adapter = getattr(import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"the adapter of provider {kind!r} cannot be loaded: {error}") from error
+    if not (isinstance(adapter, type) and issubclass(adapter, Provider)):
+        raise ConfigurationError(f"the adapter of provider {kind!r} is not a Provider: {target}")
+    return adapter

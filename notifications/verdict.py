@@ -1,0 +1,86 @@
+"""The five answers an attempt can have, and the record of one attempt. Pure, no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+ERROR_MESSAGE_MAX_LENGTH = 500
+
+
+class Outcome(StrEnum):
+    """What an attempt came to. The first five are a provider's verdicts; LOST is written when its worker died."""
+
+    ACCEPTED = "ACCEPTED"
+    REJECTED = "REJECTED"
+    TEMPORARY = "TEMPORARY"
+    PROVIDER_FAULT = "PROVIDER_FAULT"
+    UNCONFIRMED = "UNCONFIRMED"
+    LOST = "LOST"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A vendor's answer in the product's own terms. Made by the constructors below, never by hand.
+
+    Attributes:
+        outcome: one of the first five members of `Outcome`.
+        provider_message_id: the vendor's own id, the proof of acceptance; empty unless ACCEPTED.
+        error_code: lower snake case or the vendor's own code, at most 64 characters; empty when ACCEPTED.
+        error_message: one line for an operator; never a recipient, body or secret.
+        retry_after_seconds: the vendor's wish, a floor for the wait; only with TEMPORARY or UNCONFIRMED.
+        throttled: the vendor said "slow down" (429): says nothing about its health.
+    """
+
+    outcome: Outcome
+    provider_message_id: str = ""
+    error_code: str = ""
+    error_message: str = ""
+    retry_after_seconds: float | None = None
+    throttled: bool = False
+
+    @classmethod
+    def accepted(cls, provider_message_id: str) -> Verdict:
+        """The vendor's positive proof is in the answer."""
+        if not provider_message_id:
+            raise ValueError("an accepted verdict needs the vendor's proof (a message id)")
+        return cls(Outcome.ACCEPTED, provider_message_id=provider_message_id[:255])
+
+    @classmethod
+    def rejected(cls, code: str, message: str = "") -> Verdict:
+        """This message is refused for good: no such address, invalid content."""
+        return cls(Outcome.REJECTED, error_code=code[:64], error_message=_line(message))
+
+    @classmethod
+    def temporary(
+        cls, code: str, message: str = "", *, retry_after_seconds: float | None = None, throttled: bool = False
+    ) -> Verdict:
+        """Certainly not sent, and may succeed later (or through another provider)."""
+        return cls(
+            Outcome.TEMPORARY,
+            error_code=code[:64],
+            error_message=_line(message),
+            retry_after_seconds=retry_after_seconds,
+            throttled=throttled,
+        )
+
+    @classmethod
+    def provider_fault(cls, code: str, message: str = "") -> Verdict:
+        """The account is refused, not the message: bad credentials, no credit, suspended."""
+        return cls(Outcome.PROVIDER_FAULT, error_code=code[:64], error_message=_line(message))
+
+    @classmethod
+    def unconfirmed(cls, code: str, message: str = "", *, retry_after_seconds: float | None = None) -> Verdict:
+        """The request went out and no proof came back: it may have been sent."""
+        return cls(
+            Outcome.UNCONFIRMED,
+            error_code=code[:64],
+            error_message=_line(message),
+            retry_after_seconds=retry_after_seconds,
+        )
+
+
+def _line(text: str) -> str:
+    """One printable line: vendors' texts go into logs and a VARCHAR (PostgreSQL refuses NUL and lone surrogates)."""
+    printable = "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
+    return " ".join(printable.split())[:ERROR_MESSAGE_MAX_LENGTH]

@@ -1,0 +1,168 @@
+"""The one typed reader of the environment: every setting is read here, checked at start-up and documented by name."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+import environ
+
+from notifications.channel import Channel, OnUnconfirmed
+from notifications.errors import ConfigurationError
+
+PREFIX = "NOTIFYQ_"
+_MISSING = object()
+
+
+class Environment:
+    """Reads variables by name; each method raises `ConfigurationError` with one line that names the variable.
+
+    Implements `notifications.providers.base.ProviderSettings`. `read` collects every name asked for, so that a test
+    can hold the list against the documentation.
+    """
+
+    read: ClassVar[set[str]] = set()
+
+    def __init__(self, variables: Mapping[str, str] | None = None, prefix: str = PREFIX) -> None:
+        self._env = environ.FileAwareEnv()
+        self._env.ENVIRON = os.environ if variables is None else variables
+        self._prefix = prefix
+
+    def text(self, name: str, default: str | None = None) -> str:
+        return self._value(name, str, default, "text")
+
+    def flag(self, name: str, default: bool | None = None) -> bool:
+        raw = self.text(name, "" if default is None else str(default)).strip().lower()
+        if raw in ("true", "1", "yes", "on"):
+            return True
+        if raw in ("false", "0", "no", "off"):
+            return False
+        raise self._wrong(name, "must be true or false")
+
+    def number(
+        self, name: str, default: float | None = None, *, least: float = 0.0, most: float = 1e9, above: float | None = None
+    ) -> float:
+        value = self._value(name, float, default, "a number")
+        if not math.isfinite(value):
+            raise self._wrong(name, "must be a finite number")
+        if value < least or value > most or (above is not None and value <= above):
+            low = f"more than {above:g}" if above is not None else f"at least {least:g}"
+            raise self._wrong(name, f"must be {low} and at most {most:g}, not {value:g}")
+        return value
+
+    def whole(self, name: str, default: int | None = None, *, least: int = 0, most: int = 10**9) -> int:
+        value = self._value(name, int, default, "a whole number")
+        if not least <= value <= most:
+            raise self._wrong(name, f"must be from {least} to {most}, not {value}")
+        return value
+
+    def choice(self, name: str, options: tuple[str, ...], default: str | None = None) -> str:
+        value = self.text(name, default).strip().upper()
+        if value not in options:
+            raise self._wrong(name, f"must be one of {', '.join(options)}")
+        return value
+
+    def names(self, name: str, default: str = "") -> tuple[str, ...]:
+        """A comma-separated list, empty items dropped."""
+        return tuple(item.strip() for item in self.text(name, default).split(",") if item.strip())
+
+    def url(self, name: str, default: str | None = None, *, schemes: tuple[str, ...] = ("http", "https")) -> str:
+        value = self.text(name, default).strip()
+        try:
+            parts = urlsplit(value)
+            usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            # The value itself may hold a password, so it is not repeated here.
+            raise self._wrong(name, f"must be a URL that starts with {' or '.join(s + '://' for s in schemes)}")
+        return value
+
+    def has(self, name: str) -> bool:
+        self.read.add(self._prefix + name)
+        return bool(self._env.ENVIRON.get(self._prefix + name, ""))
+
+    def _value(self, name, cast, default, kind):  # type: ignore[no-untyped-def]
+        full = self._prefix + name
+        self.read.add(full)
+        if self._env.ENVIRON.get(full, "") == "" and full + "_FILE" not in self._env.ENVIRON:
+            if default is None:
+                raise ConfigurationError(f"{full} is not set; it must be {kind}")
+            return default
+        try:
+            return self._env.get_value(full, cast=cast)
+        except (ValueError, environ.ImproperlyConfigured):
+            raise self._wrong(name, f"must be {kind}") from None
+
+    def _wrong(self, name: str, problem: str) -> ConfigurationError:
+        return ConfigurationError(f"{self._prefix}{name} {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The product's own settings, checked. Durations are seconds; see docs/configuration.md for each."""
+
+    max_attempts: Mapping[Channel, int]
+    on_unconfirmed: Mapping[Channel, OnUnconfirmed]
+    provider_chains: Mapping[Channel, tuple[str, ...]]
+    backoff_base_seconds: float
+    backoff_max_seconds: float
+    lease_seconds: float
+    send_timeout_seconds: float
+    poll_seconds: float
+    grace_seconds: float
+    wakeup: bool
+    metrics_token: str
+
+    @classmethod
+    def load(cls, env: Environment) -> Config:
+        """Read and check everything.
+
+        Raises:
+            ConfigurationError: one line that names the first wrong or contradictory setting.
+        """
+        default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
+        unconfirmed = tuple(OnUnconfirmed)
+        default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
+        config = cls(
+            max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
+            on_unconfirmed={
+                c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
+            },
+            provider_chains={c: _chain(env, c) for c in Channel},
+            backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
+            backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
+            lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
+            send_timeout_seconds=env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600),
+            poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
+            grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
+            wakeup=env.flag("WAKEUP", default=True),
+            metrics_token=env.text("METRICS_TOKEN", ""),
+        )
+        config._check_together()
+        return config
+
+    def _check_together(self) -> None:
+        if self.send_timeout_seconds >= self.lease_seconds:
+            raise ConfigurationError(
+                f"NOTIFYQ_LEASE_SECONDS ({self.lease_seconds:g}) must be longer than "
+                f"NOTIFYQ_SEND_TIMEOUT_SECONDS ({self.send_timeout_seconds:g}), or no send could ever begin"
+            )
+        if self.backoff_base_seconds > self.backoff_max_seconds:
+            raise ConfigurationError(
+                f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "
+                f"NOTIFYQ_BACKOFF_MAX_SECONDS ({self.backoff_max_seconds:g})"
+            )
+
+
+def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
+    names = env.names(f"{channel}_PROVIDERS", "sandbox")
+    if not names:
+        raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS must name at least one provider")
+    if len(set(names)) != len(names):
+        raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS names a provider twice")
+    return names

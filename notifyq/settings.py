@@ -1,0 +1,94 @@
+"""Django's settings. Everything that differs between installations comes from the environment (docs/configuration.md)."""
+
+import os
+from pathlib import Path
+
+import environ
+
+from notifications.errors import ConfigurationError
+from notifyq.env import Config, Environment
+from notifyq.runtime.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+if (BASE_DIR / ".env").is_file():
+    environ.Env.read_env(BASE_DIR / ".env")
+
+_env = Environment(prefix="")
+
+DEBUG = _env.flag("DEBUG", default=False)
+DATA_DIR = Path(_env.text("NOTIFYQ_DATA_DIR", str(BASE_DIR / ".data")))
+NOTIFYQ = Config.load(Environment())
+
+# A newcomer needs no settings at all: entry points (manage.py, wsgi.py) put both of these into the environment
+# before Django starts when they are missing, see notifyq.embedded. A tool that only imports the settings gets by.
+SECRET_KEY = _env.text("SECRET_KEY", "not-secret-no-entry-point-was-used")
+DATABASES = {"default": environ.Env.db_url_config(_env.text("DATABASE_URL", "postgres://localhost/notifyq"))}
+if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
+    raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
+DATABASES["default"]["CONN_MAX_AGE"] = 60
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+ALLOWED_HOSTS = list(_env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
+CSRF_TRUSTED_ORIGINS = list(_env.names("CSRF_TRUSTED_ORIGINS"))
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_prometheus",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "notifyq",
+    "notifications",
+]
+
+MIDDLEWARE = [
+    "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_prometheus.middleware.PrometheusAfterMiddleware",
+]
+
+ROOT_URLCONF = "notifyq.urls"
+WSGI_APPLICATION = "notifyq.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True  # no collectstatic step between a clone and a finished admin page
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+APPEND_SLASH = True
+
+LOGGING_CONFIG = "logging.config.dictConfig"
+LOGGING = logging_config(os.environ.get("NOTIFYQ_LOG_LEVEL", "INFO"))
