@@ -44,7 +44,13 @@ class Environment:
         raise self._wrong(name, "must be true or false")
 
     def number(
-        self, name: str, default: float | None = None, *, least: float = 0.0, most: float = 1e9, above: float | None = None
+        self,
+        name: str,
+        default: float | None = None,
+        *,
+        least: float = 0.0,
+        most: float = 1e9,
+        above: float | None = None,
     ) -> float:
         value = self._value(name, float, default, "a number")
         if not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Django's settings. Everything that differs between installations comes from the environment (docs/configuration.md)."""
+"""Django's settings. What differs between installations comes from the environment (docs/configuration.md)."""
 
 import os
 from pathlib import Path

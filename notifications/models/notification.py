@@ -1,0 +1,134 @@
+"""The queue row."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.models.client import Client
+from notifications.status import FINAL, Status, WaitingReason
+from notifyq.leasing.models import LeasedModel
+
+PENDING = Q(status=Status.PENDING)
+PROCESSING = Q(status=Status.PROCESSING)
+
+
+class Notification(LeasedModel):
+    """One content for one recipient over one channel; the row that waits, is claimed, and ends.
+
+    Its status is changed by `notifications.queue` alone. What is only read (the rendered content) has a row of its
+    own, `Content`, so that each new version of this row stays small.
+    """
+
+    client = models.ForeignKey(Client, on_delete=models.PROTECT, related_name="+", db_index=False)
+    idempotency_key = models.CharField(max_length=255)
+    target_index = models.PositiveSmallIntegerField(default=0, db_default=0)
+    fingerprint = models.BinaryField(max_length=32, help_text="SHA-256 of the canonical request.")
+    group_id = models.UUIDField(null=True, blank=True)
+
+    channel = models.CharField(max_length=8, choices=[(c.value, c.value) for c in Channel])
+    recipient = models.CharField(max_length=1024, help_text="In canonical form.")
+    priority = models.PositiveSmallIntegerField(
+        choices=[(p.value, p.name) for p in Priority], default=Priority.NORMAL, db_default=Priority.NORMAL.value
+    )
+    waiting_reason = models.CharField(
+        max_length=24, blank=True, default="", db_default="", choices=[(r.value, r.value) for r in WaitingReason]
+    )
+    send_at = models.DateTimeField(help_text="The time asked for; `due_at` moves with retries, this does not.")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    max_attempts = models.PositiveSmallIntegerField()
+    on_unconfirmed = models.CharField(max_length=8, choices=[(o.value, o.value) for o in OnUnconfirmed])
+
+    sending_provider = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="Made durable before a send that has no key."
+    )
+    send_started_at = models.DateTimeField(null=True, blank=True)
+    unconfirmed_provider = models.CharField(
+        max_length=40,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Where an attempt is open that may have been sent.",
+    )
+    unconfirmed_at = models.DateTimeField(null=True, blank=True, help_text="When the first such attempt was made.")
+    final_check = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Attempts used up by a lost worker: one more send under the same key.",
+    )
+
+    provider = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="The one that accepted it."
+    )
+    last_used_provider = models.CharField(max_length=40, blank=True, default="", db_default="")
+    provider_message_id = models.CharField(max_length=255, blank=True, default="", db_default="")
+    last_error_code = models.CharField(max_length=64, blank=True, default="", db_default="")
+    last_error_message = models.CharField(max_length=500, blank=True, default="", db_default="")
+    operator_retry_count = models.PositiveSmallIntegerField(default=0, db_default=0)
+
+    user_id = models.CharField(max_length=255, blank=True, default="", db_default="")
+    reference = models.CharField(max_length=255, blank=True, default="", db_default="")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            # Its key is the claim's ORDER BY, and no row that may not be claimed stands in it.
+            models.Index("priority", "due_at", "id", condition=PENDING & Q(suspect=False), name="notification_claim"),
+            # The same for workers that serve some channels only.
+            models.Index(
+                "channel",
+                "priority",
+                "due_at",
+                "id",
+                condition=PENDING & Q(suspect=False),
+                name="notification_claim_channel",
+            ),
+            models.Index("priority", "due_at", "id", condition=PENDING & Q(suspect=True), name="notification_suspect"),
+            models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
+            models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
+            models.Index("client", "id", name="notification_client"),
+            models.Index("client", "recipient", "id", name="notification_recipient"),
+            models.Index("client", "reference", "id", condition=~Q(reference=""), name="notification_reference"),
+            models.Index("client", "user_id", "id", condition=~Q(user_id=""), name="notification_user"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint("client", "idempotency_key", "target_index", name="notification_idempotency"),
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="notification_status"),
+            models.CheckConstraint(condition=Q(channel__in=list(Channel)), name="notification_channel"),
+            models.CheckConstraint(condition=Q(priority__in=list(Priority)), name="notification_priority"),
+            models.CheckConstraint(
+                condition=Q(on_unconfirmed__in=list(OnUnconfirmed)), name="notification_on_unconfirmed"
+            ),
+            models.CheckConstraint(
+                condition=Q(waiting_reason="") | (PENDING & Q(waiting_reason__in=list(WaitingReason))),
+                name="notification_waiting_reason",
+            ),
+            models.CheckConstraint(
+                condition=(
+                    PROCESSING & Q(claim_token__isnull=False, lease_expires_at__isnull=False) & ~Q(worker_id="")
+                    | ~PROCESSING
+                    & Q(claim_token__isnull=True, lease_expires_at__isnull=True, worker_id="", sending_provider="")
+                ),
+                name="notification_lease_held",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=sorted(FINAL), finished_at__isnull=False)
+                | ~Q(status__in=sorted(FINAL)) & Q(finished_at__isnull=True),
+                name="notification_finished",
+            ),
+            models.CheckConstraint(condition=Q(attempt_count__lte=F("max_attempts")), name="notification_attempts"),
+            models.CheckConstraint(
+                condition=~PENDING | Q(attempt_count__lt=F("max_attempts")) | Q(final_check=True),
+                name="notification_pending_has_attempts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel} {self.id}"

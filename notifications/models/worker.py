@@ -1,0 +1,26 @@
+"""Who is working."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Worker(models.Model):
+    """The heartbeat of one worker process. The row goes when the process ends in good order."""
+
+    id = models.CharField(primary_key=True, max_length=80)
+    role = models.CharField(max_length=16)
+    host = models.CharField(max_length=255)
+    pid = models.PositiveIntegerField()
+    started_at = models.DateTimeField(db_default=Now())
+    beat_at = models.DateTimeField(db_default=Now(), db_index=True)
+    held_count = models.PositiveIntegerField(default=0, help_text="Notifications it held at its last beat.")
+
+    class Meta:
+        ordering: ClassVar = ["-beat_at"]
+
+    def __str__(self) -> str:
+        return self.id
