@@ -8,6 +8,7 @@ import environ
 from notifications.errors import ConfigurationError
 from notifyq.env import Config, Environment
 from notifyq.runtime.logs import logging_config
+from notifyq.runtime.metrics import share_between_processes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 if (BASE_DIR / ".env").is_file():
@@ -18,6 +19,8 @@ _env = Environment(prefix="")
 DEBUG = _env.flag("DEBUG", default=False)
 DATA_DIR = Path(_env.text("NOTIFYQ_DATA_DIR", str(BASE_DIR / ".data")))
 NOTIFYQ = Config.load(Environment())
+# Before any app is loaded: a metric is tied to its place when it is declared.
+METRICS_PROBLEM = share_between_processes(Path(_env.text("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics"))))
 
 # A newcomer needs no settings at all: entry points (manage.py, wsgi.py) put both of these into the environment
 # before Django starts when they are missing, see notifyq.embedded. A tool that only imports the settings gets by.
