@@ -1,6 +1,7 @@
 """Django's settings. What differs between installations comes from the environment (docs/configuration.md)."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import environ
@@ -30,6 +31,19 @@ if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
     raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# Plain HTTP stays usable, as on a loopback address; behind TLS set SECURE_COOKIES=true, and behind a proxy that ends
+# TLS and overwrites X-Forwarded-Proto also TRUST_FORWARDED_PROTO=true.
+SECURE_COOKIES = _env.flag("SECURE_COOKIES", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if _env.flag("TRUST_FORWARDED_PROTO", default=False) else None
+)
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
 
 ALLOWED_HOSTS = list(_env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = list(_env.names("CSRF_TRUSTED_ORIGINS"))
@@ -85,6 +99,8 @@ STORAGES = {
 }
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+with suppress(OSError):  # an unwritable place is no reason not to start
+    STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns when it is missing
 WHITENOISE_USE_FINDERS = True  # no collectstatic step between a clone and a finished admin page
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
