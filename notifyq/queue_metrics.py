@@ -1,0 +1,195 @@
+"""What the database knows about the queue, read when Prometheus asks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter as Tally
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import psycopg
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from notifications.channel import Channel, Priority
+from notifications.status import Status
+from notifyq.health import beat_age_most_seconds
+from notifyq.runtime.logs import describe_error
+from notifyq.runtime.probe import Probe, probe
+
+log = logging.getLogger(__name__)
+
+SCRAPE_SECONDS = 4.0
+STATEMENT_SECONDS = 2.0
+CACHE_SECONDS = 5.0
+CACHE_SHARE = 20
+"""A slow look is kept for so many times its own duration, so that scraping costs at most a twentieth of a backend."""
+DEPTH_MOST = 100_000
+"""Where counting one channel and priority ends: beyond it the figure says "so many or more". Counting a backlog of
+millions again and again would slow down the very workers that have to deal with it."""
+
+# Index notification_claim_channel, index-only but for pages changed since the last vacuum.
+WAITING = """
+SELECT c, p, (SELECT count(*) FROM (
+           SELECT 1 FROM notifications_notification
+            WHERE status = 'PENDING' AND NOT suspect AND channel = c AND priority = p LIMIT %(most)s) AS capped)
+  FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
+"""
+# Index notification_suspect: a handful of rows.
+SUSPECT = """
+SELECT channel, priority, count(*) FROM notifications_notification
+ WHERE status = 'PENDING' AND suspect GROUP BY channel, priority
+"""
+# Index notification_lease: exactly the PROCESSING rows have a lease, no more than the workers have seats.
+PROCESSING = """
+SELECT channel, priority, count(*), count(*) FILTER (WHERE lease_expires_at < now()) FROM notifications_notification
+ WHERE lease_expires_at IS NOT NULL GROUP BY channel, priority
+"""
+RECONCILING = """
+SELECT channel, priority, count(*) FROM notifications_notification
+ WHERE status = 'RECONCILING' GROUP BY channel, priority
+"""
+# Index notification_claim, its first entry for each priority.
+OLDEST_DUE = """
+SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
+  FROM unnest(%(priorities)s::int[]) AS p
+ CROSS JOIN LATERAL (
+       SELECT due_at FROM notifications_notification
+        WHERE status = 'PENDING' AND NOT suspect AND priority = p AND due_at <= now() ORDER BY due_at LIMIT 1) AS oldest
+"""
+WORKERS = """
+SELECT role, extract(epoch FROM now() - max(beat_at))::float8,
+       count(*) FILTER (WHERE beat_at > now() - make_interval(secs => %(most)s))
+  FROM notifications_worker GROUP BY role
+"""
+# A snapshot held open makes every claim step over dead rows. Other users' sessions are only visible to pg_monitor.
+OLDEST_TRANSACTION = """
+SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
+  FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "notifyq_queue_depth": (
+        f"Notifications not yet finished; PENDING is counted up to {DEPTH_MOST} for each channel and priority.",
+        ("status", "channel", "priority"),
+    ),
+    "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
+    "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
+    "notifyq_leases_expired": ("Notifications held beyond their lease and not yet taken back.", ()),
+    "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
+    "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
+    "notifyq_oldest_transaction_age_seconds": ("The longest open transaction: while it lasts, dead rows stay.", ()),
+    "notifyq_scrape_failed": ("1 if figures that come from the database are missing.", ()),
+}
+CELLS = {"channels": [c.value for c in Channel], "priorities": [p.value for p in Priority]}
+
+
+class QueueCollector:
+    """Gauges of the queue for a Prometheus registry. Never raises for the database's sake: what it has, it gives."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._families: list[Metric] = []
+        self._fresh_until = float("-inf")
+
+    def collect(self) -> Iterable[Metric]:
+        with self._lock:
+            if time.monotonic() >= self._fresh_until:
+                began = time.monotonic()
+                self._families = _read_all()
+                took = time.monotonic() - began
+                self._fresh_until = began + took + max(CACHE_SECONDS, CACHE_SHARE * took)
+            return self._families
+
+    def forget(self) -> None:
+        self._fresh_until = float("-inf")
+
+
+class Part(Protocol):
+    """One look at the database; sets figures, or raises and leaves the others alone."""
+
+    __name__: str
+
+    def __call__(self, looking: Probe, figures: _Figures, /) -> None: ...
+
+
+class _Figures:
+    """The gauges that could be read."""
+
+    def __init__(self) -> None:
+        self._families: dict[str, GaugeMetricFamily] = {}
+
+    def set(self, name: str, value: float, *labels: str) -> None:
+        text, label_names = GAUGES[name]
+        family = self._families.setdefault(name, GaugeMetricFamily(name, text, labels=label_names))
+        family.add_metric(labels, float(value))
+
+    def set_depth(self, status: Status, rows: Sequence[Sequence[Any]]) -> None:
+        """One gauge for each channel and priority, also for those without a row (channel, priority, count)."""
+        counts = Tally({(c.value, p.value): 0 for c in Channel for p in Priority})
+        for channel, priority, count in rows:
+            counts[channel, priority] += count
+        for (channel, priority), count in counts.items():
+            self.set("notifyq_queue_depth", count, status, channel, Priority(priority).name)
+
+    def families(self) -> list[Metric]:
+        return list(self._families.values())
+
+
+def _read_all() -> list[Metric]:
+    figures = _Figures()
+    failed = 0
+    try:
+        with probe(SCRAPE_SECONDS) as looking:
+            failed = sum(not _read(part, looking, figures) for part in PARTS)
+    except psycopg.Error as error:
+        failed = 1
+        log.warning("metrics_without_database", extra={"reason": describe_error(error)})
+    figures.set("notifyq_scrape_failed", 1 if failed else 0)
+    return figures.families()
+
+
+def _read(part: Part, looking: Probe, figures: _Figures) -> bool:
+    try:
+        part(looking, figures)
+    except psycopg.Error as error:
+        log.warning("metrics_part_failed", extra={"part": part.__name__.lstrip("_"), "reason": describe_error(error)})
+        return False
+    return True
+
+
+def _oldest_due(looking: Probe, figures: _Figures) -> None:
+    ((age,),) = looking.rows(OLDEST_DUE, CELLS, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_oldest_due_age_seconds", age)
+
+
+def _workers(looking: Probe, figures: _Figures) -> None:
+    for role, age, count in looking.rows(WORKERS, {"most": beat_age_most_seconds()}, seconds=STATEMENT_SECONDS):
+        figures.set("notifyq_worker_heartbeat_age_seconds", age, role)
+        figures.set("notifyq_workers", count, role)
+
+
+def _processing(looking: Probe, figures: _Figures) -> None:
+    rows = looking.rows(PROCESSING, seconds=STATEMENT_SECONDS)
+    figures.set_depth(Status.PROCESSING, [row[:3] for row in rows])
+    figures.set("notifyq_leases_expired", sum(row[3] for row in rows))
+
+
+def _pending(looking: Probe, figures: _Figures) -> None:
+    suspect = looking.rows(SUSPECT, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_suspects", sum(row[2] for row in suspect))
+    waiting = looking.rows(WAITING, {**CELLS, "most": DEPTH_MOST}, seconds=STATEMENT_SECONDS)
+    figures.set_depth(Status.PENDING, [*waiting, *suspect])
+
+
+def _reconciling(looking: Probe, figures: _Figures) -> None:
+    figures.set_depth(Status.RECONCILING, looking.rows(RECONCILING, seconds=STATEMENT_SECONDS))
+
+
+def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
+    ((age,),) = looking.rows(OLDEST_TRANSACTION, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_oldest_transaction_age_seconds", age)
+
+
+# What an alert hangs on first, what may take long last: they share one deadline.
+PARTS: tuple[Part, ...] = (_oldest_due, _workers, _processing, _oldest_transaction, _pending, _reconciling)
