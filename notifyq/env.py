@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import environ
@@ -15,7 +15,7 @@ from notifications.channel import Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
 
 PREFIX = "NOTIFYQ_"
-_MISSING = object()
+T = TypeVar("T")
 
 
 class Environment:
@@ -92,7 +92,7 @@ class Environment:
         self.read.add(self._prefix + name)
         return bool(self._env.ENVIRON.get(self._prefix + name, ""))
 
-    def _value(self, name, cast, default, kind):  # type: ignore[no-untyped-def]
+    def _value(self, name: str, cast: Callable[[str], T], default: T | None, kind: str) -> T:
         full = self._prefix + name
         self.read.add(full)
         if self._env.ENVIRON.get(full, "") == "" and full + "_FILE" not in self._env.ENVIRON:
@@ -100,7 +100,7 @@ class Environment:
                 raise ConfigurationError(f"{full} is not set; it must be {kind}")
             return default
         try:
-            return self._env.get_value(full, cast=cast)
+            return cast(self._env.get_value(full))
         except (ValueError, environ.ImproperlyConfigured):
             raise self._wrong(name, f"must be {kind}") from None
 
@@ -123,7 +123,6 @@ class Config:
     grace_seconds: float
     wakeup: bool
     metrics_token: str
-    ready_needs_worker: bool
 
     @classmethod
     def load(cls, env: Environment) -> Config:
@@ -149,7 +148,6 @@ class Config:
             grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
             metrics_token=env.text("METRICS_TOKEN", ""),
-            ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )
         config._check_together()
         return config

@@ -1,0 +1,24 @@
+"""The kernel of every queue here: claim → settle, release or rescue, over a `LeasedModel`.
+
+It knows nothing of what is delivered. A row is taken under a lease with a fresh fencing token; whatever ends the
+lease is one guarded statement that matches id, token and status, so that a holder whose lease was given to another
+changes nothing.
+"""
+
+from notifyq.leasing.arrays import Arrays
+from notifyq.leasing.bisect import write_all
+from notifyq.leasing.claim import in_transaction_bounded, lock, take
+from notifyq.leasing.end import Follower, end_leases
+from notifyq.leasing.lookups import AnyOf, SecondsSince
+
+__all__ = [
+    "AnyOf",
+    "Arrays",
+    "Follower",
+    "SecondsSince",
+    "end_leases",
+    "in_transaction_bounded",
+    "lock",
+    "take",
+    "write_all",
+]

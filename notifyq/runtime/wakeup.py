@@ -41,7 +41,8 @@ class Notifier:
     def _run(self) -> None:
         while True:
             if not self._rung.wait(timeout=30):
-                return close_old_connections_of_thread()
+                connection.close()  # a thread that ends would leave it open until it is collected
+                return
             self._rung.clear()
             self._send()
             time.sleep(self._gap_seconds)
@@ -56,11 +57,6 @@ class Notifier:
         except DatabaseError:
             connection.close()
             log.info("wakeup_not_sent", extra={"channel": self._channel})
-
-
-def close_old_connections_of_thread() -> None:
-    """Give back this thread's connection: a thread that ends would leave it open until it is collected."""
-    connection.close()
 
 
 QUEUE_CHANNEL = "notifyq_due"
@@ -112,10 +108,10 @@ class Listener:
         with connection.cursor() as cursor:
             cursor.execute(f"LISTEN {connection.ops.quote_name(self._channel)}")
         self._on_wake()  # what was committed before we listened
-        while not self._stop.is_set():
-            if not self._probe():
-                return self._give_up_for_a_while()
+        while self._probe():
             self._tell(working=True)
+        if not self._stop.is_set():
+            self._give_up_for_a_while()
 
     def _probe(self) -> bool:
         """Listen for a while; then whether a notification of our own came back."""
@@ -126,7 +122,14 @@ class Listener:
             self._receive(raw, timeout_seconds=0.5)
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_notify(%s, %s)", [self._channel, probe])
-        return self._stop.is_set() or probe in self._receive(raw, timeout_seconds=2.0)
+        return not self._stop.is_set() and self._comes_back(raw, probe)
+
+    def _comes_back(self, raw, probe: str) -> bool:  # type: ignore[no-untyped-def]
+        deadline = time.monotonic() + 2.0
+        while (left := deadline - time.monotonic()) > 0:
+            if probe in self._receive(raw, timeout_seconds=left):
+                return True
+        return False
 
     def _receive(self, raw, timeout_seconds: float) -> set[str]:  # type: ignore[no-untyped-def]
         payloads = {n.payload for n in raw.notifies(timeout=timeout_seconds, stop_after=1)}

@@ -1,0 +1,113 @@
+"""One attempt at delivering one notification: the calls, and what follows from their verdicts.
+
+Runs in a delivery thread, which holds no database connection, no lock and no transaction.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from notifications import outcome
+from notifications.delivery.held import Finished, Held, Hop, message_of
+from notifications.delivery.routing import may_send_again, route
+from notifications.providers.base import Provider
+from notifications.providers.chains import Chain, Chains
+from notifications.retry import Backoff
+from notifications.verdict import Outcome, Verdict
+from notifyq.runtime.clock import elapsed
+
+log = logging.getLogger(__name__)
+_DICE = random.Random()
+
+NEXT_PROVIDER = frozenset({Outcome.TEMPORARY, Outcome.PROVIDER_FAULT})
+"""Verdicts after which the next provider of the chain may be asked: it is certain that nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverer:
+    """Delivers what a worker holds; one per process, used by all its threads.
+
+    Attributes:
+        begin: makes the start of a send durable; False when the notification is no longer ours to send.
+        senders: a client's own sending settings, by client id.
+    """
+
+    chains: Chains
+    backoff: Backoff
+    send_timeout_seconds: float
+    begin: Callable[[Held, Provider], bool]
+    senders: Callable[[UUID], Mapping[str, str]]
+
+    def deliver(self, held: Held) -> Finished:
+        """Make one attempt. Never raises: a bug in an adapter, of any kind, is a dead letter of this one notification
+        (whether it was sent is then unknown)."""
+        hops: list[Hop] = []
+        try:
+            return self._attempt(held, hops)
+        except BaseException as error:  # noqa: BLE001 (top of the attempt: nothing may end a delivery thread)
+            log.error(  # noqa: TRY400 (the traceback's values may hold a body or a recipient)
+                "adapter_failed",
+                extra={"notification_id": str(held.claimed.id), "error": type(error).__name__, "at": _where(error)},
+            )
+            return Finished(held, outcome.after_bug(held.claimed.standing, error), tuple(hops))
+
+    def _attempt(self, held: Held, hops: list[Hop]) -> Finished:
+        chain = self.chains[held.claimed.channel]
+        planned = route(chain, held.claimed.standing, held.claimed.unconfirmed_age_seconds)
+        if not planned.providers:
+            return Finished(held, outcome.held(held.claimed.standing))
+        for provider in planned.providers:
+            if not self._may_begin(held, chain, provider):
+                break
+            hops.append(self._call(held, provider))
+            if hops[-1].verdict.outcome not in NEXT_PROVIDER:
+                break
+        return self._concluded(held, hops) if hops else self._unstarted(held)
+
+    def _may_begin(self, held: Held, chain: Chain, provider: Provider) -> bool:
+        """The last look before a send: in time, long enough in the lease, and, where that matters, on record."""
+        if held.is_past_ttl() or held.lease_left_seconds() < self.send_timeout_seconds:
+            return False
+        if chain.records_start(provider) and not self.begin(held, provider):
+            return False
+        # Again, since putting it on record may have taken a while.
+        return not held.is_past_ttl() and held.lease_left_seconds() >= self.send_timeout_seconds
+
+    def _call(self, held: Held, provider: Provider) -> Hop:
+        message = message_of(held, dict(self.senders(held.claimed.client_id)))
+        started = elapsed()
+        verdict = provider.send(message, timeout_seconds=self.send_timeout_seconds)
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"{provider.name} answered with a {type(verdict).__name__} instead of a verdict")
+        return Hop(provider.name, verdict, started, elapsed())
+
+    def _unstarted(self, held: Held) -> Finished:
+        if held.is_past_ttl():
+            return Finished(held, outcome.out_of_time(held.claimed.standing))
+        return Finished(held, outcome.given_back(held.claimed.standing), give_back=True)
+
+    def _concluded(self, held: Held, hops: list[Hop]) -> Finished:
+        last = hops[-1]
+        provider = self.chains[held.claimed.channel].named(last.provider)
+        decision = outcome.after_verdict(
+            held.claimed.standing,
+            last.verdict,
+            provider=last.provider,
+            may_send_again=provider is not None and may_send_again(provider, held.claimed.unconfirmed_age_seconds),
+            backoff=self.backoff,
+            dice=_DICE,
+            at_least_seconds=max(hop.verdict.retry_after_seconds or 0.0 for hop in hops),
+        )
+        return Finished(held, decision, tuple(hops))
+
+
+def _where(error: BaseException) -> str:
+    """File and line of the innermost frame: enough to find the bug, with none of its values."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

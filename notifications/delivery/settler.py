@@ -1,0 +1,172 @@
+"""Writes what deliveries came to, in batches, and keeps it for as long as the database is away."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from django.db import connection
+
+from notifications import metrics
+from notifications.delivery.held import Finished, Hop
+from notifications.queue import AttemptRecord, Ending, release, settle
+from notifications.status import Status
+from notifications.verdict import Outcome
+from notifyq.runtime.clock import elapsed
+from notifyq.runtime.loop import Rounds
+
+log = logging.getLogger(__name__)
+
+BATCH_SIZE = 500
+FLUSH_SECONDS = 0.02
+
+
+class Settler:
+    """One thread with a connection of its own. A provider's call cannot be undone, so no verdict is ever dropped:
+    what could not be written is kept and written later."""
+
+    def __init__(self, worker_id: str, on_waiting: Callable[[], None]) -> None:
+        self._worker_id = worker_id
+        self._on_waiting = on_waiting
+        self._incoming: queue.SimpleQueue[Finished | None] = queue.SimpleQueue()
+        self._batch: list[Finished] = []
+        self._closing = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="settler", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, finished: Finished) -> None:
+        self._incoming.put(finished)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def close(self, timeout_seconds: float) -> bool:
+        """Write all that was put, then end; False when the database stayed away for longer than that."""
+        self._closing.set()
+        self._incoming.put(None)
+        self._thread.join(timeout_seconds)
+        self._stop.set()
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        rounds = Rounds("settler", self._stop, metrics.record_round_error)
+        while not self._stop.is_set():
+            rounds.run(self.flush_once)
+            if self._closing.is_set() and not self._batch and self._incoming.empty():
+                break
+        connection.close()
+
+    def flush_once(self) -> int:
+        """One round: wait for the first, gather what comes within FLUSH_SECONDS, write it. Returns how many.
+
+        Raises:
+            DatabaseError: the batch is kept, and the next round writes it.
+        """
+        if not self._batch:
+            self._gather()
+        if not self._batch:
+            return 0
+        began = elapsed()
+        self._give_back([f for f in self._batch if f.give_back])
+        self._settle([f for f in self._batch if not f.give_back], began)
+        count, self._batch = len(self._batch), []
+        return count
+
+    def _gather(self) -> None:
+        first = self._incoming.get()
+        until = elapsed() + FLUSH_SECONDS
+        self._batch = [] if first is None else [first]
+        while self._batch and len(self._batch) < BATCH_SIZE and (left := until - elapsed()) > 0:
+            try:
+                finished = self._incoming.get(timeout=left)
+            except queue.Empty:
+                return
+            if finished is None:
+                return
+            self._batch.append(finished)
+
+    def _give_back(self, batch: Sequence[Finished]) -> None:
+        if batch:
+            metrics.record_released(release([_ending(f, 0.0, self._worker_id) for f in batch]))
+
+    def _settle(self, batch: Sequence[Finished], began: float) -> None:
+        if not batch:
+            return
+        applied = settle([_ending(f, began, self._worker_id) for f in batch])
+        report(batch, applied, elapsed() - began)
+        if any(ending.decision.status is Status.PENDING for ending in applied):
+            self._on_waiting()
+
+
+def _ending(finished: Finished, now: float, worker_id: str) -> Ending:
+    claimed = finished.held.claimed
+    attempts = tuple(
+        _attempt(finished, number, hop, now, worker_id) for number, hop in enumerate(finished.hops, start=1)
+    )
+    return Ending(claimed.id, claimed.token, finished.decision, attempts)
+
+
+def _attempt(finished: Finished, number: int, hop: Hop, now: float, worker_id: str) -> AttemptRecord:
+    claimed = finished.held.claimed
+    return AttemptRecord(
+        cycle=claimed.cycle,
+        number=claimed.standing.attempt_number,
+        hop=number,
+        provider=hop.provider,
+        outcome=hop.verdict.outcome,
+        error_code=hop.verdict.error_code,
+        error_message=hop.verdict.error_message,
+        provider_message_id=hop.verdict.provider_message_id,
+        started_ago_seconds=max(0.0, now - hop.started),
+        finished_ago_seconds=max(0.0, now - hop.finished),
+        worker_id=worker_id,
+    )
+
+
+def report(batch: Sequence[Finished], applied: Sequence[Ending], seconds: float) -> None:
+    """Metrics and logs of one batch: one line for it, and one for each verdict other than ACCEPTED."""
+    hops = [(f, hop) for f in batch for hop in f.hops]
+    metrics.record_settle(len(batch), seconds)
+    metrics.record_attempts(
+        [(f.held.claimed.channel, h.provider, h.verdict.outcome, h.finished - h.started) for f, h in hops]
+    )
+    metrics.record_lateness([f.hops[0].started - f.held.due for f in batch if f.hops])
+    channels = {f.held.claimed.id: f.held.claimed.channel for f in batch}
+    metrics.record_finished(Counter((e.decision.status, channels[e.id]) for e in applied if e.decision.is_final))
+    metrics.record_stale_settles(len(batch) - len(applied))
+    for finished, hop in hops:
+        if hop.verdict.outcome is not Outcome.ACCEPTED:
+            _log_verdict(finished, hop)
+    outcomes = Counter(str(hop.verdict.outcome) for _, hop in hops)
+    log.info(
+        "batch_settled",
+        extra={
+            "count": len(batch),
+            "stale": len(batch) - len(applied),
+            "outcomes": dict(outcomes),
+            "seconds": round(seconds, 4),
+        },
+    )
+
+
+def _log_verdict(finished: Finished, hop: Hop) -> None:
+    claimed = finished.held.claimed
+    log.info(
+        "attempt_not_accepted",
+        extra={
+            "notification_id": str(claimed.id),
+            "channel": claimed.channel,
+            "provider": hop.provider,
+            "attempt": claimed.standing.attempt_number,
+            "outcome": hop.verdict.outcome,
+            "error_code": hop.verdict.error_code,
+            "next_status": finished.decision.status,
+        },
+    )

@@ -1,0 +1,201 @@
+"""The parent of the worker processes: it starts them, replaces those that die, and takes back what they held.
+
+It holds no threads and, while it forks, no database connection.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+
+from django.db import connections
+
+from notifications import metrics, queue
+from notifications.delivery.upkeep import Upkeep
+from notifications.delivery.worker import Role, Worker, WorkerOptions, new_worker_id
+from notifications.providers.chains import Chains, close
+from notifyq.runtime.clock import elapsed
+from notifyq.runtime.loop import Rounds
+from notifyq.runtime.metrics import forget_dead_processes
+
+log = logging.getLogger(__name__)
+
+RESTART_WAIT_SECONDS = 0.1
+RESTART_MOST_WAIT_SECONDS = 5.0
+HEALTHY_AFTER_SECONDS = 10.0
+KILL_AFTER_SECONDS = 5.0
+"""After the grace period a child that still lives is killed; leases do the rest."""
+
+
+@dataclass(slots=True)
+class _Child:
+    worker_id: str
+    options: WorkerOptions
+    started: float
+    failures: int
+
+
+class Supervisor:
+    """Runs `process_count` delivery processes and one quarantine process until SIGTERM or SIGINT.
+
+    Args:
+        make_chains: builds the providers; called in each child, so that no connection is shared over a fork.
+    """
+
+    def __init__(self, options: WorkerOptions, process_count: int, make_chains: Callable[[], Chains]) -> None:
+        quarantine = replace(options, role=Role.QUARANTINE, seat_count=1, batch_size=1)
+        self._plan = [*[options] * process_count, quarantine]
+        self._options = options
+        self._make_chains = make_chains
+        self._upkeep = Upkeep(make_chains(), options.poll_seconds)
+        self._children: dict[int, _Child] = {}
+        self._to_start: list[tuple[float, WorkerOptions, int]] = []
+        self._dead: list[str] = []
+        self._signals = 0
+        self._unclean = False
+        self._rounds = Rounds("supervisor", threading.Event(), metrics.record_round_error)
+
+    def run(self) -> int:
+        """Returns the exit code: 0 when everything that was held has been settled or given back."""
+        self._listen_for_signals()
+        self._to_start = [(0.0, options, 0) for options in self._plan]
+        while not self._signals and (self._children or self._to_start):
+            self._start_due()
+            self._sleep(0.5 if self._children and not self._dead else 0.05)
+            self._reap()
+            self._take_back_from_dead()
+            if self._options.drain:
+                self._start_again_while_due()
+        self._stop_all()
+        return 1 if self._unclean else 0
+
+    def _listen_for_signals(self) -> None:
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
+        os.set_blocking(self._wake_read, False)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_stop_signal)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only to wake us
+
+    def _on_stop_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+
+    def _sleep(self, seconds: float) -> None:
+        if select.select([self._wake_read], [], [], seconds)[0]:
+            os.read(self._wake_read, 4096)
+
+    def _start_due(self) -> None:
+        now = elapsed()
+        due = [entry for entry in self._to_start if entry[0] <= now]
+        self._to_start = [entry for entry in self._to_start if entry[0] > now]
+        for _, options, failures in due:
+            self._fork(options, failures)
+
+    def _fork(self, options: WorkerOptions, failures: int) -> None:
+        connections.close_all()
+        worker_id = f"{new_worker_id(options.role)}"
+        supervisor_pid = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _be_a_child(worker_id, options, self._make_chains, supervisor_pid, (self._wake_read, self._wake_write))
+        self._children[pid] = _Child(worker_id, options, elapsed(), failures)
+
+    def _reap(self) -> None:
+        while self._children:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if child := self._children.pop(pid, None):
+                self._ended(pid, child, os.waitstatus_to_exitcode(status))
+
+    def _ended(self, pid: int, child: _Child, exit_code: int) -> None:
+        forget_dead_processes()
+        if exit_code == 0:
+            return
+        log.error("worker_died", extra={"worker_id": child.worker_id, "exit_code": exit_code})
+        self._dead.append(child.worker_id)
+        if self._signals:
+            self._unclean = True
+            return
+        healthy = elapsed() - child.started > HEALTHY_AFTER_SECONDS
+        failures = 0 if healthy else child.failures + 1
+        wait = min(RESTART_MOST_WAIT_SECONDS, RESTART_WAIT_SECONDS * 2.0 ** min(failures, 10))
+        self._to_start.append((elapsed() + (0.0 if failures <= 1 else wait), child.options, failures))
+
+    def _take_back_from_dead(self) -> None:
+        """What a dead child held is taken back at once, without waiting for its lease."""
+        if self._dead and self._rounds.run(self._take_back):
+            self._dead = []
+
+    def _take_back(self) -> None:
+        while self._upkeep.rescue(self._dead):
+            pass
+        for worker_id in self._dead:
+            queue.leave(worker_id)
+
+    def _start_again_while_due(self) -> None:
+        """Draining is over only when nothing is due for any of the processes."""
+        if self._children or self._to_start:
+            return
+        due = [options for options in self._plan if _is_due(options)]
+        self._to_start = [(0.0, options, 0) for options in due]
+
+    def _stop_all(self) -> None:
+        self._signal_children(signal.SIGTERM)
+        until = elapsed() + self._options.grace_seconds + KILL_AFTER_SECONDS
+        while self._children and elapsed() < until and self._signals < 2:
+            self._sleep(0.2)
+            self._reap()
+        self._signal_children(signal.SIGKILL)
+        while self._children:
+            self._reap()
+            time.sleep(0.01)  # a killed child is gone at once; there is no event to wait for without more signals
+        self._take_back_from_dead()
+
+    def _signal_children(self, number: signal.Signals) -> None:
+        for pid in self._children:
+            os.kill(pid, number)  # not reaped yet, so the pid is still theirs
+
+
+def _is_due(options: WorkerOptions) -> bool:
+    waiting = queue.next_due_in_seconds(channels=options.channels, suspects=options.role is Role.QUARANTINE)
+    return waiting is not None and waiting <= 0
+
+
+def _be_a_child(
+    worker_id: str,
+    options: WorkerOptions,
+    make_chains: Callable[[], Chains],
+    supervisor_pid: int,
+    inherited: Sequence[int],
+) -> None:
+    """Never returns: it leaves without running what the parent has registered for its own end."""
+    exit_code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for descriptor in inherited:
+            os.close(descriptor)
+        os.setpgid(0, 0)  # a Ctrl-C in the terminal goes to the supervisor alone, which then stops us in order
+        chains = make_chains()
+        worker = Worker(worker_id, options, chains, is_orphan=lambda: os.getppid() != supervisor_pid)
+        signal.signal(signal.SIGTERM, lambda *_: worker.stop())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        exit_code = 0 if worker.run() else 3
+        close(chains)
+    except BaseException:
+        log.exception("worker_failed", extra={"worker_id": worker_id})
+    finally:
+        logging.shutdown()
+        os._exit(exit_code)

@@ -1,0 +1,56 @@
+"""What keeps the queue going besides delivering: taking back expired leases, ending what has outlived its time."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Sequence
+
+from notifications import metrics, queue
+from notifications.channel import Channel
+from notifications.providers.chains import Chains
+from notifications.queue.rescue import LIMIT, Rescued, Safety
+from notifyq.runtime.clock import elapsed
+
+log = logging.getLogger(__name__)
+
+
+def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
+    """What the rescue has to know of a provider, read from its capabilities."""
+
+    def safety(channel: Channel, name: str) -> Safety:
+        chain = chains[channel]
+        provider = chain.named(name) if name else chain.first
+        if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
+            return Safety(name, records_start=False, dedupe_window_seconds=None)
+        return Safety(provider.name, chain.records_start(provider), provider.capabilities.dedupe_window_seconds)
+
+    return safety
+
+
+class Upkeep:
+    """Every worker does it, about once a poll; each pass is bounded and guarded, so any number may do it at once."""
+
+    def __init__(self, chains: Chains, interval_seconds: float) -> None:
+        self._safety = safety_of(chains)
+        self._interval_seconds = interval_seconds
+        self._next = 0.0
+
+    def run_once(self) -> int:
+        """One pass, when it is time for one. Returns how many notifications it moved."""
+        if elapsed() < self._next:
+            return 0
+        rescued = self.rescue()
+        expired = queue.expire()
+        metrics.record_expired(expired)
+        more = len(rescued) >= LIMIT or expired >= queue.EXPIRE_LIMIT
+        self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
+        return len(rescued) + expired
+
+    def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
+        """Take back what expired leases or dead workers hold, and say so."""
+        rescued = queue.rescue(self._safety, worker_ids=worker_ids)
+        if rescued:
+            metrics.record_rescued(len(rescued))
+            log.warning("leases_rescued", extra={"count": len(rescued), "by_death": worker_ids is not None})
+        return rescued

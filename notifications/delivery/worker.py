@@ -1,0 +1,224 @@
+"""One worker process: a claimer, a pool of delivery threads, a settler, and the upkeep of the queue."""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import connection
+
+from notifications import metrics, outcome, queue
+from notifications.channel import Channel
+from notifications.delivery.attempt import Deliverer
+from notifications.delivery.held import Finished, Held
+from notifications.delivery.pool import DeliveryPool
+from notifications.delivery.senders import Senders
+from notifications.delivery.settler import Settler
+from notifications.delivery.starter import Starter
+from notifications.delivery.upkeep import Upkeep
+from notifications.providers.chains import Chains
+from notifications.retry import Backoff
+from notifyq.runtime.clock import elapsed
+from notifyq.runtime.loop import Rounds
+from notifyq.runtime.wakeup import QUEUE_CHANNEL, Listener
+
+log = logging.getLogger(__name__)
+
+BUFFER_SECONDS = 0.5
+"""How much work is held ready beyond the seats: long enough to keep them busy over a claim, short enough that a HIGH
+notification finds little before it and a dead worker leaves few behind."""
+
+
+class Role(StrEnum):
+    """What a worker process claims."""
+
+    DELIVERY = "delivery"
+    """What is due."""
+    QUARANTINE = "quarantine"
+    """What a dead worker left, one at a time: so a poison takes nothing with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """How a worker works. Durations are seconds."""
+
+    role: Role
+    seat_count: int
+    batch_size: int
+    channels: tuple[Channel, ...]
+    lease_seconds: float
+    send_timeout_seconds: float
+    poll_seconds: float
+    grace_seconds: float
+    backoff: Backoff
+    wakeup: bool
+    drain: bool
+
+
+def new_worker_id(role: Role) -> str:
+    """Unique for ever, and readable: a dead process must not share its name with a living one."""
+    return f"{socket.gethostname()[:40]}:{role}:{secrets.token_hex(4)}"
+
+
+class Worker:
+    """Claims, delivers and settles until it is told to stop.
+
+    Args:
+        is_orphan: whether the supervisor is gone; then the worker stops in good order.
+    """
+
+    def __init__(
+        self, worker_id: str, options: WorkerOptions, chains: Chains, is_orphan: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.id = worker_id
+        self._options = options
+        self._is_orphan = is_orphan
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._rounds = Rounds("claimer", self._stop, metrics.record_round_error)
+        self._settler = Settler(worker_id, self._wake.set)
+        self._starter = Starter(options.send_timeout_seconds)
+        self._senders = Senders()
+        deliverer = Deliverer(
+            chains, options.backoff, options.send_timeout_seconds, self._starter.begin, self._senders.of
+        )
+        self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
+        self._upkeep = Upkeep(chains, options.poll_seconds)
+        self._listener = Listener(QUEUE_CHANNEL, self._wake.set)
+        self._rate = _Rate()
+        self._beat_at = 0.0
+
+    def stop(self) -> None:
+        """Claim no more. What is held is finished or given back by `run`. Safe in a signal handler and to repeat."""
+        self._stop.set()
+        self._wake.set()
+
+    def run(self) -> bool:
+        """Work until stopped (or, draining, until nothing is due). Returns whether all that was held is settled."""
+        log.info("worker_started", extra={"worker_id": self.id, "role": self._options.role})
+        self._start_threads()
+        wait_seconds = 0.0
+        while not self._stop.is_set():
+            self._wake.wait(wait_seconds)
+            self._wake.clear()
+            wait_seconds = self._round()
+            if self._is_done():
+                self.stop()
+        return self._finish()
+
+    def claim_once(self) -> int:
+        """One round of claiming: fill the free seats and the buffer. Returns how many were claimed.
+
+        Raises:
+            DatabaseError: nothing was claimed, or what was is taken back when its lease runs out.
+        """
+        room = self._room()
+        if room <= 0:
+            return 0
+        before = elapsed()
+        rows = queue.claim(
+            worker_id=self.id,
+            limit=room,
+            lease_seconds=self._options.lease_seconds,
+            channels=self._options.channels,
+            suspects=self._options.role is Role.QUARANTINE,
+        )
+        if rows:
+            self._senders.refresh({row.client_id for row in rows})
+            self._pool.put(Held.since(row, before, self._options.lease_seconds) for row in rows)
+            metrics.record_claim(len(rows), elapsed() - before)
+        return len(rows)
+
+    def _round(self) -> float:
+        """One round of the claimer; returns how long to wait for the next, unless woken."""
+        claimed = [0]
+        next_due: list[float | None] = [None]
+
+        def step() -> None:
+            self._beat()
+            self._upkeep.run_once()
+            claimed[0] = self.claim_once()
+            if not claimed[0]:
+                next_due[0] = queue.next_due_in_seconds(
+                    channels=self._options.channels, suspects=self._options.role is Role.QUARANTINE
+                )
+
+        if not self._rounds.run(step):
+            return 0.0  # it has waited already
+        self._nothing_due = not claimed[0] and (next_due[0] is None or next_due[0] > 0)
+        return 0.0 if claimed[0] and self._room() > 0 else self._wait_seconds(next_due[0])
+
+    def _wait_seconds(self, next_due: float | None) -> float:
+        poll = self._options.poll_seconds * random.uniform(0.75, 1.0)
+        if next_due is None or next_due < -0.1:  # nothing, or only what others hold locked
+            return poll
+        return min(poll, max(0.005, next_due))
+
+    def _room(self) -> int:
+        """How many may be claimed now: never more than a batch, and none while the buffer is still half full."""
+        if self._options.role is Role.QUARANTINE:
+            return 1 - self._pool.held_count
+        buffer = int(self._rate.per_second(self._pool.finished_count) * BUFFER_SECONDS)
+        capacity = self._options.seat_count + min(max(buffer, self._options.seat_count), 2 * self._options.batch_size)
+        room = capacity - self._pool.held_count
+        return min(room, self._options.batch_size) if room >= capacity // 4 else 0
+
+    def _beat(self) -> None:
+        if elapsed() - self._beat_at >= min(1.0, self._options.poll_seconds * 2):
+            queue.beat(self.id, role=self._options.role, held_count=self._pool.held_count)
+            self._beat_at = elapsed()
+
+    def _is_done(self) -> bool:
+        if not (self._pool.is_whole and self._settler.is_alive and self._starter.is_alive):
+            raise SystemExit(
+                "a thread of this worker has died"
+            )  # the supervisor starts another and takes back its rows
+        drained = self._options.drain and self._nothing_due and not self._pool.held_count
+        return drained or self._is_orphan()
+
+    def _start_threads(self) -> None:
+        self._nothing_due = False
+        self._settler.start()
+        self._starter.start()
+        self._pool.start()
+        if self._options.wakeup:
+            self._listener.start()
+
+    def _finish(self) -> bool:
+        """Give back what was not begun, finish what is in flight, settle, leave: all within the grace period."""
+        until = elapsed() + self._options.grace_seconds
+        self._give_back(self._pool.take_back())
+        idle = self._pool.wait_idle(max(0.0, until - elapsed()))
+        self._pool.close()
+        self._starter.close()
+        settled = self._settler.close(max(0.1, until - elapsed()))
+        self._listener.stop()
+        self._rounds.run(lambda: queue.leave(self.id))
+        connection.close()
+        log.info("worker_stopped", extra={"worker_id": self.id, "all_settled": idle and settled})
+        return idle and settled
+
+    def _give_back(self, unstarted: Sequence[Held]) -> None:
+        for held in unstarted:
+            self._settler.put(Finished(held, outcome.given_back(held.claimed.standing), give_back=True))
+
+
+class _Rate:
+    """Deliveries per second, over about the last second."""
+
+    def __init__(self) -> None:
+        self._count, self._at, self._value = 0, elapsed(), 0.0
+
+    def per_second(self, finished_count: int) -> float:
+        now = elapsed()
+        if (passed := now - self._at) >= 0.1:
+            latest = (finished_count - self._count) / passed
+            self._value += (latest - self._value) * min(1.0, passed * 2)
+            self._count, self._at = finished_count, now
+        return self._value

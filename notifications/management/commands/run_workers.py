@@ -1,0 +1,86 @@
+"""The delivery workers."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from notifications.channel import Channel
+from notifications.delivery.supervisor import Supervisor
+from notifications.delivery.worker import Role, WorkerOptions
+from notifications.errors import ConfigurationError
+from notifications.providers import chains
+from notifications.providers.chains import Chains
+from notifications.retry import Backoff
+from notifyq.env import Config, Environment
+
+DESCRIPTION = """\
+Claim due notifications and deliver them, until SIGTERM or Ctrl-C.
+
+Run it on as many machines as you like: the workers agree through PostgreSQL alone. On SIGTERM it claims no more,
+gives back what it has not begun, finishes what is on its way (for at most NOTIFYQ_GRACE_SECONDS) and exits with 0.
+A second signal ends it at once; what it held is taken back by other workers.
+"""
+EXAMPLES = """\
+examples:
+  manage.py run_workers                                one process, 8 sends at a time
+  manage.py run_workers --processes 4 --concurrency 32 for slow providers and many cores
+  manage.py run_workers --channel EMAIL --channel SMS  nothing else
+  manage.py run_workers --drain                        until nothing is due, then exit
+"""
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise ArgumentTypeError("must be a whole number from 1 to 10000")
+    return int(text)
+
+
+class Command(BaseCommand):
+    help = DESCRIPTION
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLES
+        parser.add_argument("--processes", type=positive, default=1, metavar="N", help="delivery processes (1)")
+        parser.add_argument("--concurrency", type=positive, default=8, metavar="N", help="sends at a time of each (8)")
+        parser.add_argument("--batch-size", type=positive, default=100, metavar="N", help="most rows of a claim (100)")
+        parser.add_argument(
+            "--channel", action="append", choices=list(Channel), default=[], help="only this channel; may be repeated"
+        )
+        parser.add_argument("--drain", action="store_true", help="exit when nothing is due")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        config: Config = settings.NOTIFYQ
+
+        def make_chains() -> Chains:
+            return chains.build(config.provider_chains, Environment())
+
+        try:
+            supervisor = Supervisor(worker_options(config, options), options["processes"], make_chains)
+        except ConfigurationError as error:
+            self.stderr.write(str(error))
+            sys.exit(2)
+        sys.exit(supervisor.run())
+
+
+def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
+    """What the command line and the settings say together."""
+    return WorkerOptions(
+        role=Role.DELIVERY,
+        seat_count=options["concurrency"],
+        batch_size=options["batch_size"],
+        channels=tuple(Channel(c) for c in options["channel"]),
+        lease_seconds=config.lease_seconds,
+        send_timeout_seconds=config.send_timeout_seconds,
+        poll_seconds=config.poll_seconds,
+        grace_seconds=config.grace_seconds,
+        backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
+        wakeup=config.wakeup,
+        drain=options["drain"],
+    )

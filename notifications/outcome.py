@@ -1,0 +1,206 @@
+"""What follows from an attempt: the one place where verdicts become states. Pure, no database.
+
+Each function takes how the notification stands and what happened, and returns a `Decision`; `notifications.queue`
+writes it. Nothing here knows a vendor: the engine asks only whether sending again under the same key is safe.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from notifications.channel import OnUnconfirmed
+from notifications.retry import Backoff
+from notifications.status import FINAL, Status, WaitingReason
+from notifications.verdict import Outcome, Verdict
+
+BUG = "bug"
+LOST = "lost"
+EXPIRED = "expired"
+UNCONFIRMED = "UNCONFIRMED"
+"""Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide."""
+
+_UNCONFIRMED_TEXT = "it may have been sent: the provider's answer was lost"
+_LOST_TEXT = "the worker that held it died"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a held notification stands.
+
+    Attributes:
+        attempt_number: of the attempt in hand, from 1.
+        max_attempts: how many are counted in all.
+        on_unconfirmed: what its client wants when nobody can say.
+        unconfirmed_provider: where an earlier attempt is open that may have been sent; empty when none.
+        final_check: the attempt in hand is the one extra send after the last was lost.
+        suspect: it was claimed alone, because a worker died while holding it.
+    """
+
+    attempt_number: int
+    max_attempts: int
+    on_unconfirmed: OnUnconfirmed = OnUnconfirmed.RETRY
+    unconfirmed_provider: str = ""
+    final_check: bool = False
+    suspect: bool = False
+
+    @property
+    def attempts_left(self) -> bool:
+        return self.attempt_number < self.max_attempts and not self.final_check
+
+    @property
+    def uncounted(self) -> int:
+        """What giving this attempt back takes off the count: the final check was never counted."""
+        return 0 if self.final_check else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where a notification goes when its lease ends.
+
+    Attributes:
+        status: the next state.
+        wait_seconds: until it is due again, from now; None leaves its due time alone.
+        refund: attempts given back, 0 or 1.
+        suspect: it has to be claimed alone from here on.
+        final_check: its next claim is the one extra send.
+        unconfirmed_provider: where an attempt stays open that may have been sent.
+    """
+
+    status: Status
+    waiting_reason: WaitingReason | None = None
+    wait_seconds: float | None = None
+    refund: int = 0
+    error_code: str = ""
+    error_message: str = ""
+    provider: str = ""
+    provider_message_id: str = ""
+    unconfirmed_provider: str = ""
+    suspect: bool = False
+    final_check: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+
+def after_verdict(
+    standing: Standing,
+    verdict: Verdict,
+    *,
+    provider: str,
+    may_send_again: bool,
+    backoff: Backoff,
+    dice: random.Random,
+    at_least_seconds: float = 0.0,
+) -> Decision:
+    """The attempt has a verdict.
+
+    Args:
+        provider: who gave it.
+        may_send_again: this provider drops repeats of our key, and its window is still open.
+        at_least_seconds: the longest Retry-After that was heard in this attempt.
+    """
+    if verdict.outcome is Outcome.ACCEPTED:
+        return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
+    if verdict.outcome is Outcome.REJECTED:
+        return Decision(Status.FAILED, error_code=verdict.error_code, error_message=verdict.error_message)
+    open_at = provider if verdict.outcome is Outcome.UNCONFIRMED else standing.unconfirmed_provider
+    may_retry = verdict.outcome is not Outcome.UNCONFIRMED or may_send_again or _wants_retry(standing)
+    if not (standing.attempts_left and may_retry):
+        return _dead_letter(verdict.error_code, verdict.error_message, open_at)
+    wait = backoff.wait_seconds(standing.attempt_number, at_least_seconds=at_least_seconds, dice=dice)
+    return Decision(
+        Status.PENDING,
+        WaitingReason.RETRY_BACKOFF,
+        wait,
+        error_code=verdict.error_code,
+        error_message=verdict.error_message,
+        unconfirmed_provider=open_at,
+    )
+
+
+def after_loss(standing: Standing, *, provider: str, begun: bool, may_send_again: bool) -> Decision:
+    """Its worker died, or its lease ran out: nobody knows how the attempt ended.
+
+    An attempt lost in company is given back, since any of its neighbours may have killed the worker; one lost alone
+    counts. So a poison uses up its attempts and its neighbours lose nothing.
+
+    Args:
+        provider: where a send was, or may have been, begun; empty when that is unknown.
+        begun: a send may have been begun. False only when it is known that none was.
+        may_send_again: that provider drops repeats of our key.
+    """
+    refund = 0 if standing.suspect else standing.uncounted
+    open_at = provider if begun else standing.unconfirmed_provider
+    safe = not begun or may_send_again
+    if not safe and not _wants_retry(standing):
+        return _dead_letter(LOST, _LOST_TEXT, open_at)
+    if refund or standing.attempts_left:
+        return _alone(refund, open_at)
+    if begun and may_send_again and not standing.final_check:
+        return _alone(0, open_at, final_check=True)
+    return _dead_letter(LOST, _LOST_TEXT, open_at)
+
+
+def given_back(standing: Standing) -> Decision:
+    """The worker did not start it: the attempt is not counted and its place in the order is kept."""
+    return Decision(
+        Status.PENDING,
+        refund=standing.uncounted,
+        unconfirmed_provider=standing.unconfirmed_provider,
+        suspect=standing.suspect,
+        final_check=standing.final_check,
+    )
+
+
+def out_of_time(standing: Standing) -> Decision:
+    """Its time to live ended before the send in hand was begun."""
+    if standing.unconfirmed_provider:
+        return _dead_letter(EXPIRED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted)
+    return Decision(
+        Status.EXPIRED,
+        refund=standing.uncounted,
+        error_code=EXPIRED,
+        error_message="its time to live ended before it could be sent",
+    )
+
+
+def held(standing: Standing) -> Decision:
+    """It may have been sent, sending again is not safe, and its client wants a person to decide."""
+    return _dead_letter(UNCONFIRMED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted)
+
+
+def after_bug(standing: Standing, error: BaseException) -> Decision:
+    """Our own code failed in the attempt. A retry would only hide that; the text names the error, not its words."""
+    return Decision(
+        Status.DEAD_LETTERED,
+        error_code=BUG,
+        error_message=f"{type(error).__name__} in the adapter",
+        unconfirmed_provider=standing.unconfirmed_provider,
+    )
+
+
+def _wants_retry(standing: Standing) -> bool:
+    return standing.on_unconfirmed is OnUnconfirmed.RETRY
+
+
+def _alone(refund: int, open_at: str, *, final_check: bool = False) -> Decision:
+    return Decision(
+        Status.PENDING,
+        refund=refund,
+        error_code=LOST,
+        error_message=_LOST_TEXT,
+        unconfirmed_provider=open_at,
+        suspect=True,
+        final_check=final_check,
+    )
+
+
+def _dead_letter(code: str, message: str, open_at: str, *, refund: int = 0) -> Decision:
+    """Where an attempt is open that may have been sent, that is the reason an operator has to see."""
+    if open_at:
+        code, message = UNCONFIRMED, message or _UNCONFIRMED_TEXT
+    return Decision(
+        Status.DEAD_LETTERED, refund=refund, error_code=code, error_message=message, unconfirmed_provider=open_at
+    )

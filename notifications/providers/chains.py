@@ -1,0 +1,59 @@
+"""The providers of each channel, in the order in which they are tried. Pure apart from reading settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from notifications.channel import Channel
+from notifications.errors import ConfigurationError
+from notifications.providers import registry
+from notifications.providers.base import Provider, ProviderSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The providers of one channel, first choice first."""
+
+    providers: tuple[Provider, ...]
+
+    @property
+    def first(self) -> Provider:
+        return self.providers[0]
+
+    def named(self, name: str) -> Provider | None:
+        """The provider of that name; None when it is no longer in the chain."""
+        return next((p for p in self.providers if p.name == name), None)
+
+    def records_start(self, provider: Provider) -> bool:
+        """Whether a send through it is made durable before it begins: without a key a repeat is a second copy, and
+        with several providers a repeat might go to another one."""
+        return not provider.capabilities.dedupes or len(self.providers) > 1
+
+
+Chains = Mapping[Channel, Chain]
+
+
+def build(names: Mapping[Channel, tuple[str, ...]], settings: ProviderSettings) -> Chains:
+    """Build every provider that is named, once each.
+
+    Raises:
+        ConfigurationError: one line that names what is wrong.
+    """
+    made: dict[str, Provider] = {}
+    return {channel: _chain(channel, chain, made, settings) for channel, chain in names.items()}
+
+
+def _chain(channel: Channel, names: tuple[str, ...], made: dict[str, Provider], settings: ProviderSettings) -> Chain:
+    for name in names:
+        if name not in made:
+            made[name] = registry.build(name, settings)
+        if channel not in made[name].channels:
+            raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS names {name!r}, which cannot carry {channel}")
+    return Chain(tuple(made[name] for name in names))
+
+
+def close(chains: Chains) -> None:
+    """Let every provider let go of its connections."""
+    for provider in {id(p): p for chain in chains.values() for p in chain.providers}.values():
+        provider.close()

@@ -1,0 +1,35 @@
+"""The queue: the only package that changes a notification's status.
+
+A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
+`expire` end what still waits. Every change is one guarded statement, so any two callers may race.
+"""
+
+from notifications.queue.cancel import cancel
+from notifications.queue.claim import Claimed, claim, next_due_in_seconds
+from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
+from notifications.queue.expire import expire
+from notifications.queue.insert import insert
+from notifications.queue.rescue import Rescued, rescue
+from notifications.queue.settle import AttemptRecord, Ending, release, settle
+from notifications.queue.start import Start, start_sends
+from notifications.queue.workers import beat, leave
+
+__all__ = [
+    "EXPIRE_LIMIT",
+    "AttemptRecord",
+    "Claimed",
+    "Ending",
+    "Rescued",
+    "Start",
+    "beat",
+    "cancel",
+    "claim",
+    "expire",
+    "insert",
+    "leave",
+    "next_due_in_seconds",
+    "release",
+    "rescue",
+    "settle",
+    "start_sends",
+]

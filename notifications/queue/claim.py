@@ -1,0 +1,192 @@
+"""Taking what is due, in priority order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models.functions import Now
+
+from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.models import Content, Notification
+from notifications.outcome import Standing
+from notifications.queue.expire import end_expired
+from notifications.status import Status
+from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
+
+# Loading timestamps and JSON is dear, so the hot select has neither: ages come as floats, counted by the database.
+_HOT = (
+    "id",
+    "client_id",
+    "channel",
+    "recipient",
+    "priority",
+    "attempt_count",
+    "max_attempts",
+    "operator_retry_count",
+    "on_unconfirmed",
+    "unconfirmed_provider",
+    "final_check",
+    "suspect",
+    "overdue_seconds",
+    "past_ttl_seconds",
+    "unconfirmed_age_seconds",
+)
+_AGES = {
+    "overdue_seconds": SecondsSince("due_at"),
+    "past_ttl_seconds": SecondsSince("expires_at"),
+    "unconfirmed_age_seconds": SecondsSince("unconfirmed_at"),
+}
+_CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data")
+
+
+@dataclass(slots=True)
+class Claimed:
+    """A notification held under a lease, with all that a delivery needs. Ages are seconds, read at the claim.
+
+    Attributes:
+        token: the fencing token: whatever ends this lease has to match it.
+        overdue_seconds: since it was due.
+        ttl_seconds: until it expires; None when it never does.
+        unconfirmed_age_seconds: since the first attempt that may have been sent; None when there is none.
+        content: `subject, body, html_body, from_name, reply_to, collapse_key, data` by name.
+    """
+
+    id: UUID
+    token: UUID
+    client_id: UUID
+    channel: Channel
+    recipient: str = field(repr=False)
+    priority: int
+    cycle: int
+    standing: Standing
+    overdue_seconds: float
+    ttl_seconds: float | None
+    unconfirmed_age_seconds: float | None
+    content: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def claim(
+    *,
+    worker_id: str,
+    limit: int,
+    lease_seconds: float,
+    channels: Sequence[Channel] = (),
+    suspects: bool = False,
+) -> list[Claimed]:
+    """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
+
+    What has outlived its time to live is ended on the way and not returned.
+
+    Args:
+        worker_id: who holds them.
+        limit: free seats of the worker.
+        channels: only these; empty means all.
+        suspects: take rows whose worker died (for a quarantine process, one at a time) instead of the others.
+
+    Returns:
+        The rows, in order, now PROCESSING with one more attempt counted. The transaction has committed.
+
+    Transaction: one short one, READ COMMITTED. Locks: `notifyq.leasing.lock` on the rows returned.
+    """
+    with in_transaction_bounded():
+        rows = _lock_due(limit, channels, suspects=suspects)
+        rows = _end_those_past_ttl(rows)
+        if not rows:
+            return []
+        token = uuid4()
+        ids = [row[0] for row in rows]
+        take(
+            Notification,
+            ids,
+            token=token,
+            worker_id=worker_id,
+            lease_seconds=lease_seconds,
+            status=Status.PROCESSING,
+            waiting_reason="",
+            attempt_count=F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1)),
+            updated_at=Now(),
+        )
+        content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
+    return [_claimed(row, token, content[row[0]]) for row in rows]
+
+
+def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
+    """Seconds until the first waiting notification is due, negative when one is overdue; None when none waits."""
+    waiting = [
+        probe.annotate(age=SecondsSince("due_at")).values_list("age", flat=True)[:1]
+        for probe in _probes(channels, suspects=suspects)
+    ]
+    ages = waiting[0].union(*waiting[1:], all=True)
+    return min((-age for age in ages), default=None)
+
+
+def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[QuerySet[Notification]]:
+    """One per priority (and channel, when restricted), so that no row stands behind a run of rows that cannot be
+    claimed: each reads the head of the claim index, whose key is its ORDER BY."""
+    waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects)
+    # In random order, so that a channel with an endless backlog does not starve the next one.
+    some = random.sample(list(channels), len(channels))
+    narrowed = [waiting.filter(channel=channel) for channel in some] or [waiting]
+    return [rows.filter(priority=priority).order_by("due_at", "id") for priority in Priority for rows in narrowed]
+
+
+def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for probe in _probes(channels, suspects=suspects):
+        if len(rows) < limit:
+            rows += lock(probe.filter(due_at__lte=Now()).annotate(**_AGES), _HOT, limit - len(rows))
+    return rows
+
+
+def _end_those_past_ttl(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    past_ttl = _HOT.index("past_ttl_seconds")
+    over = [row[0] for row in rows if row[past_ttl] is not None and row[past_ttl] >= 0]
+    if over:
+        end_expired(over)
+    return [row for row in rows if row[0] not in set(over)]
+
+
+def _claimed(row: tuple[Any, ...], token: UUID, content: dict[str, Any]) -> Claimed:
+    (
+        identity,
+        client_id,
+        channel,
+        recipient,
+        priority,
+        attempt_count,
+        max_attempts,
+        operator_retry_count,
+        on_unconfirmed,
+        unconfirmed_provider,
+        final_check,
+        suspect,
+        overdue_seconds,
+        past_ttl_seconds,
+        unconfirmed_age_seconds,
+    ) = row
+    return Claimed(
+        id=identity,
+        token=token,
+        client_id=client_id,
+        channel=Channel(channel),
+        recipient=recipient,
+        priority=priority,
+        cycle=operator_retry_count + 1,
+        standing=Standing(
+            attempt_number=attempt_count + 1,
+            max_attempts=max_attempts,
+            on_unconfirmed=OnUnconfirmed(on_unconfirmed),
+            unconfirmed_provider=unconfirmed_provider,
+            final_check=final_check,
+            suspect=suspect,
+        ),
+        overdue_seconds=overdue_seconds,
+        ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
+        unconfirmed_age_seconds=unconfirmed_age_seconds,
+        content=content,
+    )

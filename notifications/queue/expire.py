@@ -1,0 +1,59 @@
+"""Ending what has outlived its time to live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db.models import Case, Value, When
+from django.db.models.functions import Now
+
+from notifications.channel import OnUnconfirmed
+from notifications.models import Notification
+from notifications.outcome import Standing, out_of_time
+from notifications.status import Status
+from notifyq.leasing import in_transaction_bounded, lock
+
+LIMIT = 500
+
+
+def expire(limit: int = LIMIT) -> int:
+    """One bounded pass over waiting notifications whose time to live is over, due or not.
+
+    Returns:
+        How many it ended; call again at once when that is `limit`.
+
+    Transaction: one short one. Index: `notification_expiry`. Safe with any number of callers at once.
+    """
+    with in_transaction_bounded():
+        over = Notification.objects.filter(status=Status.PENDING, expires_at__lte=Now()).order_by("expires_at")
+        ids = [row[0] for row in lock(over, ("id",), limit)]
+        if ids:
+            end_expired(ids)
+    return len(ids)
+
+
+def end_expired(ids: Sequence[UUID]) -> None:
+    """PENDING → EXPIRED, or DEAD_LETTERED where an earlier attempt may have been sent.
+
+    Args:
+        ids: rows locked in the present transaction, status PENDING.
+    """
+    certain = out_of_time(Standing(1, 1))
+    unsure = out_of_time(Standing(1, 1, OnUnconfirmed.HOLD, unconfirmed_provider="any"))
+
+    def either(field: str) -> Case:
+        return Case(
+            When(unconfirmed_provider="", then=Value(getattr(certain, field))), default=Value(getattr(unsure, field))
+        )
+
+    Notification.objects.filter(id__any=ids).update(
+        status=either("status"),
+        last_error_code=either("error_code"),
+        last_error_message=either("error_message"),
+        waiting_reason="",
+        suspect=False,
+        final_check=False,
+        finished_at=Now(),
+        updated_at=Now(),
+    )

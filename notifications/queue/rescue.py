@@ -1,0 +1,135 @@
+"""Taking back what a dead worker held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from notifications.channel import Channel, OnUnconfirmed
+from notifications.models import Notification
+from notifications.outcome import Standing, after_loss
+from notifications.queue.settle import AttemptRecord, Ending, settle
+from notifications.status import Status
+from notifications.verdict import Outcome
+from notifyq.leasing import SecondsSince, in_transaction_bounded, lock
+from notifyq.runtime.wakeup import ring_after_commit
+
+LIMIT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What is known of a provider when nobody is left to ask about a send.
+
+    Attributes:
+        provider: its name.
+        records_start: its sends are recorded before they begin, so an unrecorded one certainly did not happen.
+        dedupe_window_seconds: how long it drops repeats of our key; None when it never does.
+    """
+
+    provider: str
+    records_start: bool
+    dedupe_window_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """One notification that was taken back, and where it went."""
+
+    ending: Ending
+    channel: Channel
+
+
+_COLUMNS = (
+    "id",
+    "claim_token",
+    "worker_id",
+    "channel",
+    "attempt_count",
+    "max_attempts",
+    "operator_retry_count",
+    "on_unconfirmed",
+    "unconfirmed_provider",
+    "final_check",
+    "suspect",
+    "sending_provider",
+    "unconfirmed_age",
+)
+
+
+def rescue(
+    safety: Callable[[Channel, str], Safety], *, worker_ids: Sequence[str] | None = None, limit: int = LIMIT
+) -> list[Rescued]:
+    """Take back notifications whose lease has expired, or that the named workers held when they died.
+
+    A row in its lease whose worker lives is left alone, however long its send takes.
+
+    Args:
+        safety: (channel, provider name or empty) → what is known of the provider; empty asks for the first of the
+            channel's chain, the one that a send without a record must have gone to.
+        worker_ids: processes that are known to be dead; None goes by the lease.
+        limit: bound on one pass; call again at once when that many came back.
+
+    Returns:
+        What was taken back. Safe with any number of callers at once, and safe to repeat.
+
+    Transaction: one short one. Index: `notification_lease`. Locks: the rows, passing over locked ones.
+    """
+    with in_transaction_bounded():
+        lost = lock(_lost(worker_ids).annotate(unconfirmed_age=SecondsSince("unconfirmed_at")), _COLUMNS, limit)
+        rescued = [_rescued(dict(zip(_COLUMNS, row, strict=True)), safety) for row in lost]
+        applied = settle([r.ending for r in rescued], by="rescue")
+        if applied:
+            ring_after_commit()
+    done = {ending.id for ending in applied}
+    return [r for r in rescued if r.ending.id in done]
+
+
+def _lost(worker_ids: Sequence[str] | None) -> QuerySet[Notification]:
+    held = Notification.objects.filter(status=Status.PROCESSING, lease_expires_at__isnull=False)
+    if worker_ids is None:
+        return held.filter(lease_expires_at__lte=Now()).order_by("lease_expires_at")
+    return held.filter(worker_id__in=list(worker_ids)).order_by("lease_expires_at")
+
+
+def _rescued(row: Mapping[str, Any], safety: Callable[[Channel, str], Safety]) -> Rescued:
+    channel = Channel(row["channel"])
+    standing = Standing(
+        attempt_number=row["attempt_count"] + (1 if row["final_check"] else 0),
+        max_attempts=row["max_attempts"],
+        on_unconfirmed=OnUnconfirmed(row["on_unconfirmed"]),
+        unconfirmed_provider=row["unconfirmed_provider"],
+        final_check=row["final_check"],
+        suspect=row["suspect"],
+    )
+    known = safety(channel, row["sending_provider"] or row["unconfirmed_provider"])
+    begun = bool(row["sending_provider"]) or not known.records_start
+    window = known.dedupe_window_seconds
+    decision = after_loss(
+        standing,
+        provider=known.provider,
+        begun=begun,
+        may_send_again=window is not None and (row["unconfirmed_age"] or 0.0) < window,
+    )
+    attempts = (_lost_attempt(row, standing, known.provider, decision.error_message),) if begun else ()
+    return Rescued(Ending(row["id"], row["claim_token"], decision, attempts), channel)
+
+
+def _lost_attempt(row: Mapping[str, Any], standing: Standing, provider: str, message: str) -> AttemptRecord:
+    return AttemptRecord(
+        cycle=row["operator_retry_count"] + 1,
+        number=standing.attempt_number,
+        hop=1,
+        provider=provider,
+        outcome=Outcome.LOST,
+        error_code="lost",
+        error_message=message,
+        provider_message_id="",
+        started_ago_seconds=None,
+        finished_ago_seconds=0.0,
+        worker_id=row["worker_id"],
+    )

@@ -1,0 +1,225 @@
+"""Ending leases with a verdict, or giving them back."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from notifications.models import Attempt, Notification
+from notifications.outcome import Decision
+from notifications.status import Status, allowed
+from notifications.verdict import Outcome
+from notifyq.leasing import Arrays, Follower, end_leases, write_all
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One call to one provider, as it goes into the history.
+
+    Attributes:
+        started_ago_seconds, finished_ago_seconds: before the settling statement, so that all times in the history
+            are the database's; `started_ago_seconds` is None when nobody knows.
+    """
+
+    cycle: int
+    number: int
+    hop: int
+    provider: str
+    outcome: Outcome
+    error_code: str
+    error_message: str
+    provider_message_id: str
+    started_ago_seconds: float | None
+    finished_ago_seconds: float
+    worker_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of one lease: where the notification goes, and the attempts that were made under the lease."""
+
+    id: UUID
+    token: UUID
+    decision: Decision
+    attempts: tuple[AttemptRecord, ...] = ()
+
+
+_ENDING = {
+    "id": "uuid",
+    "token": "uuid",
+    "held_status": "text",
+    "status": "text",
+    "waiting_reason": "text",
+    "wait_seconds": "float8",
+    "refund": "int2",
+    "is_final": "bool",
+    "error_code": "text",
+    "error_message": "text",
+    "provider": "text",
+    "last_used_provider": "text",
+    "provider_message_id": "text",
+    "unconfirmed_provider": "text",
+    "suspect": "bool",
+    "final_check": "bool",
+}
+_SETTLE = {
+    "status": "v.status",
+    "waiting_reason": "v.waiting_reason",
+    "due_at": "COALESCE(now() + v.wait_seconds * interval '1 second', n.due_at)",
+    "attempt_count": "n.attempt_count - v.refund",
+    "finished_at": "CASE WHEN v.is_final THEN now() END",
+    "updated_at": "now()",
+    "last_error_code": "v.error_code",
+    "last_error_message": "v.error_message",
+    "provider": "v.provider",
+    "last_used_provider": "COALESCE(v.last_used_provider, n.last_used_provider)",
+    "provider_message_id": "v.provider_message_id",
+    "unconfirmed_provider": "v.unconfirmed_provider",
+    "unconfirmed_at": "CASE WHEN v.unconfirmed_provider <> '' THEN COALESCE(n.unconfirmed_at, now()) END",
+    "suspect": "v.suspect",
+    "final_check": "v.final_check",
+    "sending_provider": "''",
+    "send_started_at": "NULL",
+}
+# What is given back keeps what an earlier attempt said of it.
+_RELEASE = {
+    "status": "v.status",
+    "attempt_count": "n.attempt_count - v.refund",
+    "updated_at": "now()",
+    "sending_provider": "''",
+    "send_started_at": "NULL",
+}
+
+_ATTEMPT = {
+    "id": "uuid",
+    "token": "uuid",
+    "cycle": "int2",
+    "number": "int2",
+    "hop": "int2",
+    "provider": "text",
+    "outcome": "text",
+    "error_code": "text",
+    "error_message": "text",
+    "provider_message_id": "text",
+    "started_ago": "float8",
+    "finished_ago": "float8",
+    "worker_id": "text",
+}
+_ATTEMPT_INTO = {
+    "notification_id": "f.id",
+    "claim_token": "f.token",
+    "cycle": "f.cycle",
+    "number": "f.number",
+    "hop": "f.hop",
+    "provider": "f.provider",
+    "outcome": "f.outcome",
+    "error_code": "f.error_code",
+    "error_message": "f.error_message",
+    "provider_message_id": "f.provider_message_id",
+    "started_at": "now() - f.started_ago * interval '1 second'",
+    "finished_at": "now() - f.finished_ago * interval '1 second'",
+    "worker_id": "f.worker_id",
+}
+
+
+def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
+    """Write the outcomes of many leases: state and history of each commit together or not at all.
+
+    Args:
+        endings: of leases held by whoever calls; one that is stale changes nothing and leaves no history.
+        by: who makes the move, for the check against the table of transitions.
+
+    Returns:
+        Those that applied. A repeat of the same endings returns none.
+
+    Raises:
+        DatabaseError: the database is away. Some parts of the batch may be written; a repeat is safe.
+
+    Transaction: one per batch (more only where a value is refused and the batch is halved).
+    """
+    for ending in endings:
+        if not allowed(Status.PROCESSING, ending.decision.status, by=by):
+            raise ValueError(f"{by} may not move a notification from PROCESSING to {ending.decision.status}")
+    applied = write_all(endings, _settle_together, _settle_plain)
+    done = set(applied)
+    return [ending for ending in endings if (ending.id, ending.token) in done]
+
+
+def release(endings: Sequence[Ending]) -> int:
+    """Give unstarted notifications back to the queue, uncounted and at their old place in the order.
+
+    Args:
+        endings: their decisions come from `outcome.given_back`.
+
+    Returns:
+        How many were still held. Safe to repeat.
+    """
+    columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
+    rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
+    return len(end_leases(Notification, _RELEASE, Arrays(columns, rows)))
+
+
+def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
+    history = Follower(
+        Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
+    )
+    with transaction.atomic():  # a savepoint inside a caller's transaction: a refused batch must not poison it
+        return end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
+
+
+def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
+    """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
+    log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
+    decision = dataclasses.replace(ending.decision, error_message="", provider_message_id="")
+    attempts = tuple(dataclasses.replace(a, error_message="", provider_message_id="") for a in ending.attempts)
+    return _settle_together([dataclasses.replace(ending, decision=decision, attempts=attempts)])
+
+
+def _ending_row(ending: Ending) -> tuple[object, ...]:
+    decision = ending.decision
+    return (
+        ending.id,
+        ending.token,
+        Status.PROCESSING,
+        decision.status,
+        decision.waiting_reason or "",
+        decision.wait_seconds,
+        decision.refund,
+        decision.is_final,
+        decision.error_code,
+        decision.error_message,
+        decision.provider,
+        ending.attempts[-1].provider if ending.attempts else None,
+        decision.provider_message_id,
+        decision.unconfirmed_provider,
+        decision.suspect,
+        decision.final_check,
+    )
+
+
+def _attempt_rows(ending: Ending) -> list[tuple[object, ...]]:
+    return [
+        (
+            ending.id,
+            ending.token,
+            a.cycle,
+            a.number,
+            a.hop,
+            a.provider,
+            a.outcome,
+            a.error_code,
+            a.error_message,
+            a.provider_message_id,
+            a.started_ago_seconds,
+            a.finished_ago_seconds,
+            a.worker_id,
+        )
+        for a in ending.attempts
+    ]

@@ -1,0 +1,63 @@
+"""Taking rows under a lease."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from notifyq.leasing.models import LeasedModel
+
+STATEMENT_TIMEOUT_SECONDS = 10.0
+"""No statement on a queue runs longer: what a claim cannot do in this time is better tried again."""
+
+
+@contextmanager
+def in_transaction_bounded() -> Iterator[None]:
+    """A transaction whose statements give up after STATEMENT_TIMEOUT_SECONDS."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {int(STATEMENT_TIMEOUT_SECONDS * 1000)}")
+        yield
+
+
+def lock(rows: QuerySet[Any], columns: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
+    """Lock up to `limit` of the rows, passing over those that somebody else holds, and read `columns`.
+
+    Ids first, update after: PostgreSQL may run a locking sub-select of an UPDATE again for each row and so take more
+    than LIMIT. The lock leaves the key free, so that an open insert of a child row neither waits nor hides its parent.
+
+    Locks: FOR NO KEY UPDATE SKIP LOCKED on the rows returned, until the transaction ends.
+    """
+    return list(rows.select_for_update(skip_locked=True, no_key=True).values_list(*columns)[:limit])
+
+
+def take(
+    model: type[LeasedModel],
+    ids: Sequence[UUID],
+    *,
+    token: UUID,
+    worker_id: str,
+    lease_seconds: float,
+    **changes: Any,
+) -> None:
+    """Put locked rows under a lease that runs by the database's clock.
+
+    Args:
+        ids: rows locked by `lock` in this transaction.
+        token: the fencing token of this claim, never used before.
+        changes: what else the claim writes, at least the status; it may override the counting of the attempt.
+    """
+    changes.setdefault("attempt_count", F("attempt_count") + 1)
+    model._default_manager.filter(id__any=ids).update(
+        claim_token=token,
+        worker_id=worker_id,
+        lease_expires_at=Now() + timedelta(seconds=lease_seconds),
+        **changes,
+    )
