@@ -123,6 +123,7 @@ class Config:
     grace_seconds: float
     wakeup: bool
     metrics_token: str
+    ready_needs_worker: bool
 
     @classmethod
     def load(cls, env: Environment) -> Config:
@@ -148,6 +149,7 @@ class Config:
             grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
             metrics_token=env.text("METRICS_TOKEN", ""),
+            ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )
         config._check_together()
         return config

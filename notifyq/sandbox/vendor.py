@@ -61,7 +61,7 @@ class Vendor:
             content: the decoded JSON body.
         """
         weather = self._weather
-        delay = weather.delay_seconds(random.random())  # noqa: S311 (weather, not secrets)
+        delay = weather.delay_seconds(random.random())
         with self.store.writing() as writing:
             writing.count_request()
             incoming = _understand(key, content)
@@ -105,7 +105,7 @@ class Vendor:
         return self._by_magic(writing, incoming, magic, delay)
 
     def _by_chance(self, writing: Writing, incoming: Incoming, weather: Weather, delay: float) -> Reply:
-        draw = random.random()  # noqa: S311
+        draw = random.random()
         if draw < weather.temporaryRate:
             return replies.not_accepted("Try again later.")
         draw -= weather.temporaryRate
