@@ -171,14 +171,23 @@ def held(standing: Standing) -> Decision:
     return _dead_letter(UNCONFIRMED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted)
 
 
-def after_bug(standing: Standing, error: BaseException) -> Decision:
-    """Our own code failed in the attempt. A retry would only hide that; the text names the error, not its words."""
+def after_bug(standing: Standing, error: BaseException, *, provider: str = "") -> Decision:
+    """Our own code failed in the attempt. A retry would only hide that.
+
+    Args:
+        provider: the one whose adapter failed in the middle of a call, which may have gone out; empty when none.
+    """
     return Decision(
         Status.DEAD_LETTERED,
         error_code=BUG,
-        error_message=f"{type(error).__name__} in the adapter",
-        unconfirmed_provider=standing.unconfirmed_provider,
+        error_message=bug_text(error),
+        unconfirmed_provider=provider or standing.unconfirmed_provider,
     )
+
+
+def bug_text(error: BaseException) -> str:
+    """Names the error, not its words, which may hold a recipient."""
+    return f"{type(error).__name__} in the adapter"
 
 
 def _wants_retry(standing: Standing) -> bool:

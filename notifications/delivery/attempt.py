@@ -53,7 +53,8 @@ class Deliverer:
                 "adapter_failed",
                 extra={"notification_id": str(held.claimed.id), "error": type(error).__name__, "at": _where(error)},
             )
-            return Finished(held, outcome.after_bug(held.claimed.standing, error), tuple(hops))
+            provider = hops[-1].provider if hops else ""
+            return Finished(held, outcome.after_bug(held.claimed.standing, error, provider=provider), tuple(hops))
 
     def _attempt(self, held: Held, hops: list[Hop]) -> Finished:
         chain = self.chains[held.claimed.channel]
@@ -63,7 +64,7 @@ class Deliverer:
         for provider in planned.providers:
             if not self._may_begin(held, chain, provider):
                 break
-            hops.append(self._call(held, provider))
+            self._call(held, provider, hops)
             if hops[-1].verdict.outcome not in NEXT_PROVIDER:
                 break
         return self._concluded(held, hops) if hops else self._unstarted(held)
@@ -77,13 +78,16 @@ class Deliverer:
         # Again, since putting it on record may have taken a while.
         return not held.is_past_ttl() and held.lease_left_seconds() >= self.send_timeout_seconds
 
-    def _call(self, held: Held, provider: Provider) -> Hop:
+    def _call(self, held: Held, provider: Provider, hops: list[Hop]) -> None:
         message = message_of(held, dict(self.senders(held.claimed.client_id)))
         started = elapsed()
-        verdict = provider.send(message, timeout_seconds=self.send_timeout_seconds)
-        if not isinstance(verdict, Verdict):
-            raise TypeError(f"{provider.name} answered with a {type(verdict).__name__} instead of a verdict")
-        return Hop(provider.name, verdict, started, elapsed())
+        try:
+            verdict = _checked(provider.send(message, timeout_seconds=self.send_timeout_seconds))
+        except BaseException as error:
+            unknown = Verdict.unconfirmed(outcome.BUG, outcome.bug_text(error))
+            hops.append(Hop(provider.name, unknown, started, elapsed()))
+            raise
+        hops.append(Hop(provider.name, verdict, started, elapsed()))
 
     def _unstarted(self, held: Held) -> Finished:
         if held.is_past_ttl():
@@ -103,6 +107,13 @@ class Deliverer:
             at_least_seconds=max(hop.verdict.retry_after_seconds or 0.0 for hop in hops),
         )
         return Finished(held, decision, tuple(hops))
+
+
+def _checked(verdict: object) -> Verdict:
+    """Adapters are written by many hands."""
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"a {type(verdict).__name__} instead of a verdict")
+    return verdict
 
 
 def _where(error: BaseException) -> str:

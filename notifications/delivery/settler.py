@@ -13,7 +13,6 @@ from django.db import connection
 from notifications import metrics
 from notifications.delivery.held import Finished, Hop
 from notifications.queue import AttemptRecord, Ending, release, settle
-from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
@@ -25,14 +24,19 @@ FLUSH_SECONDS = 0.02
 
 
 class Settler:
-    """One thread with a connection of its own. A provider's call cannot be undone, so no verdict is ever dropped:
-    what could not be written is kept and written later."""
+    """One thread with a connection of its own; `on_settled` is called after each batch.
 
-    def __init__(self, worker_id: str, on_waiting: Callable[[], None]) -> None:
+    A provider's call cannot be undone, so no verdict is ever dropped: what could not be written is kept and written
+    later.
+    """
+
+    def __init__(self, worker_id: str, on_settled: Callable[[], None]) -> None:
         self._worker_id = worker_id
-        self._on_waiting = on_waiting
+        self._on_settled = on_settled
         self._incoming: queue.SimpleQueue[Finished | None] = queue.SimpleQueue()
         self._batch: list[Finished] = []
+        self._count_lock = threading.Lock()
+        self._unsettled_count = 0
         self._closing = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="settler", daemon=True)
@@ -40,7 +44,13 @@ class Settler:
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def unsettled_count(self) -> int:
+        """Verdicts that are in memory only."""
+        return self._unsettled_count
+
     def put(self, finished: Finished) -> None:
+        self._count(1)
         self._incoming.put(finished)
 
     @property
@@ -77,7 +87,13 @@ class Settler:
         self._give_back([f for f in self._batch if f.give_back])
         self._settle([f for f in self._batch if not f.give_back], began)
         count, self._batch = len(self._batch), []
+        self._count(-count)
+        self._on_settled()
         return count
+
+    def _count(self, change: int) -> None:
+        with self._count_lock:
+            self._unsettled_count += change
 
     def _gather(self) -> None:
         first = self._incoming.get()
@@ -101,8 +117,6 @@ class Settler:
             return
         applied = settle([_ending(f, began, self._worker_id) for f in batch])
         report(batch, applied, elapsed() - began)
-        if any(ending.decision.status is Status.PENDING for ending in applied):
-            self._on_waiting()
 
 
 def _ending(finished: Finished, now: float, worker_id: str) -> Ending:

@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 
 RESTART_WAIT_SECONDS = 0.1
 RESTART_MOST_WAIT_SECONDS = 5.0
-HEALTHY_AFTER_SECONDS = 10.0
 KILL_AFTER_SECONDS = 5.0
 """After the grace period a child that still lives is killed; leases do the rest."""
 
@@ -38,7 +37,6 @@ KILL_AFTER_SECONDS = 5.0
 class _Child:
     worker_id: str
     options: WorkerOptions
-    started: float
     failures: int
 
 
@@ -57,7 +55,7 @@ class Supervisor:
         self._upkeep = Upkeep(make_chains(), options.poll_seconds)
         self._children: dict[int, _Child] = {}
         self._to_start: list[tuple[float, WorkerOptions, int]] = []
-        self._dead: list[str] = []
+        self._dead: list[_Child] = []
         self._signals = 0
         self._unclean = False
         self._rounds = Rounds("supervisor", threading.Event(), metrics.record_round_error)
@@ -68,7 +66,7 @@ class Supervisor:
         self._to_start = [(0.0, options, 0) for options in self._plan]
         while not self._signals and (self._children or self._to_start):
             self._start_due()
-            self._sleep(0.5 if self._children and not self._dead else 0.05)
+            self._sleep(0.0 if self._is_due_to_start() else 0.5 if self._children else 0.05)
             self._reap()
             self._take_back_from_dead()
             if self._options.drain:
@@ -92,6 +90,9 @@ class Supervisor:
         if select.select([self._wake_read], [], [], seconds)[0]:
             os.read(self._wake_read, 4096)
 
+    def _is_due_to_start(self) -> bool:
+        return any(at <= elapsed() for at, _, _ in self._to_start)
+
     def _start_due(self) -> None:
         now = elapsed()
         due = [entry for entry in self._to_start if entry[0] <= now]
@@ -106,7 +107,7 @@ class Supervisor:
         pid = os.fork()
         if pid == 0:
             _be_a_child(worker_id, options, self._make_chains, supervisor_pid, (self._wake_read, self._wake_write))
-        self._children[pid] = _Child(worker_id, options, elapsed(), failures)
+        self._children[pid] = _Child(worker_id, options, failures)
 
     def _reap(self) -> None:
         while self._children:
@@ -117,32 +118,31 @@ class Supervisor:
             if pid == 0:
                 return
             if child := self._children.pop(pid, None):
-                self._ended(pid, child, os.waitstatus_to_exitcode(status))
+                self._ended(child, os.waitstatus_to_exitcode(status))
 
-    def _ended(self, pid: int, child: _Child, exit_code: int) -> None:
+    def _ended(self, child: _Child, exit_code: int) -> None:
         forget_dead_processes()
-        if exit_code == 0:
-            return
-        log.error("worker_died", extra={"worker_id": child.worker_id, "exit_code": exit_code})
-        self._dead.append(child.worker_id)
-        if self._signals:
-            self._unclean = True
-            return
-        healthy = elapsed() - child.started > HEALTHY_AFTER_SECONDS
-        failures = 0 if healthy else child.failures + 1
-        wait = min(RESTART_MOST_WAIT_SECONDS, RESTART_WAIT_SECONDS * 2.0 ** min(failures, 10))
-        self._to_start.append((elapsed() + (0.0 if failures <= 1 else wait), child.options, failures))
+        if exit_code != 0:
+            log.error("worker_died", extra={"worker_id": child.worker_id, "exit_code": exit_code})
+            self._dead.append(child)
+            self._unclean = self._unclean or bool(self._signals)
 
     def _take_back_from_dead(self) -> None:
-        """What a dead child held is taken back at once, without waiting for its lease."""
-        if self._dead and self._rounds.run(self._take_back):
-            self._dead = []
+        """What a dead child held is taken back at once, without waiting for its lease; then another takes its place."""
+        while self._dead and self._rounds.run(lambda: self._replace(self._dead[0])):
+            self._dead.pop(0)
 
-    def _take_back(self) -> None:
-        while self._upkeep.rescue(self._dead):
-            pass
-        for worker_id in self._dead:
-            queue.leave(worker_id)
+    def _replace(self, dead: _Child) -> None:
+        rescued = 0
+        while count := len(self._upkeep.rescue([dead.worker_id])):
+            rescued += count
+        queue.leave(dead.worker_id)
+        # What it held when it died is bounded by attempts, so the next one may start at once. One that dies with
+        # nothing in hand has some other trouble, which haste would only repeat.
+        failures = 0 if rescued else dead.failures + 1
+        wait = min(RESTART_MOST_WAIT_SECONDS, RESTART_WAIT_SECONDS * 2.0 ** min(failures, 10)) if failures else 0.0
+        if not self._signals:
+            self._to_start.append((elapsed() + wait, dead.options, failures))
 
     def _start_again_while_due(self) -> None:
         """Draining is over only when nothing is due for any of the processes."""

@@ -163,7 +163,8 @@ class Worker:
     def _room(self) -> int:
         """How many may be claimed now: never more than a batch, and none while the buffer is still half full."""
         if self._options.role is Role.QUARANTINE:
-            return 1 - self._pool.held_count
+            # Alone means until its verdict is written: one that is only in memory dies with the next.
+            return 1 - self._pool.held_count - self._settler.unsettled_count
         buffer = int(self._rate.per_second(self._pool.finished_count) * BUFFER_SECONDS)
         capacity = self._options.seat_count + min(max(buffer, self._options.seat_count), 2 * self._options.batch_size)
         room = capacity - self._pool.held_count
@@ -179,7 +180,12 @@ class Worker:
             raise SystemExit(
                 "a thread of this worker has died"
             )  # the supervisor starts another and takes back its rows
-        drained = self._options.drain and self._nothing_due and not self._pool.held_count
+        drained = (
+            self._options.drain
+            and self._nothing_due
+            and not self._pool.held_count
+            and not self._settler.unsettled_count
+        )
         return drained or self._is_orphan()
 
     def _start_threads(self) -> None:
