@@ -1,0 +1,42 @@
+"""Reads a vendor's wish to be left alone for a while. Pure, no clock."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+MAX_SECONDS = 3600.0
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+
+def parse_retry_after(value: str | None, *, answered_at: str | None, now: datetime) -> float | None:
+    """How many seconds to wait at least.
+
+    Args:
+        value: the Retry-After header: seconds, or an HTTP-date.
+        answered_at: the Date header of the same answer: an HTTP-date is counted from it where it can be read, so
+            that a difference between the vendor's clock and ours does not matter.
+        now: aware; what an HTTP-date is counted from otherwise.
+
+    Returns:
+        0 to 3600, or None where there is no such wish or it cannot be understood.
+
+    Source: RFC 9110 section 10.2.3.
+    """
+    text = (value or "").strip()
+    if _SECONDS.fullmatch(text):
+        return min(float(text), MAX_SECONDS)
+    wished = _http_date(text)
+    if wished is None:
+        return None
+    waited = (wished - (_http_date(answered_at or "") or now)).total_seconds()
+    return min(max(waited, 0.0), MAX_SECONDS)
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,152 @@
+"""The one kind of `requests` session adapters use: no proxy or netrc from outside, no redirect, no retry, no cookie."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.util.connection import create_connection
+
+from notifications.providers.deadline import WATCHDOG, Deadline
+from notifications.providers.resolver import resolve
+
+CONNECT_TIMEOUT_SECONDS = 5.0
+# A connection that has long been idle is replaced rather than used: one that its peer closes while we write to it
+# leaves us not knowing whether the request was read. Vendors close at 60 seconds and more, a few at 5.
+IDLE_SECONDS = 15.0
+
+# urllib3 writes the addresses of requests into its log lines, and some vendors want the recipient in the address.
+logging.getLogger("urllib3").setLevel(logging.ERROR)
+
+_call = threading.local()
+
+
+@contextmanager
+def bounded(timeout_seconds: float) -> Iterator[Deadline]:
+    """Within the block, every connection this thread uses is shut when the time is over."""
+    deadline = Deadline(timeout_seconds)
+    _call.deadline = deadline
+    try:
+        yield deadline
+    finally:
+        _call.deadline = None
+        WATCHDOG.release(deadline)
+
+
+def new_session() -> requests.Session:
+    """A session for one thread. Threads must not share one."""
+    session = _PlainSession()
+    session.trust_env = False
+    session.headers["Accept-Encoding"] = "identity"  # answers are short; nothing to be gained, bombs to be had
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, _BoundedAdapter(pool_connections=4, pool_maxsize=1, max_retries=0))
+    return session
+
+
+class _PlainSession(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Never looks at Location.
+
+        Even where redirects are not followed, requests prepares the next request: it reads the whole body, and a
+        Location that is no URL raises the same error as an address of ours that was never called.
+        """
+
+
+class _BoundedConnection(HTTPConnection):
+    """Registers its socket with the watchdog for the time of a call.
+
+    A duplicate of the socket is registered, since TLS takes the original one over before the handshake.
+    """
+
+    _handle: socket.socket | None = None
+    _used_at = 0.0
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._used_at = time.monotonic()
+        self._watch()
+        super().request(*args, **kwargs)
+
+    def close(self) -> None:
+        super().close()
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            WATCHDOG.close(handle)
+
+    @property
+    def is_connected(self) -> bool:
+        return time.monotonic() - self._used_at < IDLE_SECONDS and super().is_connected
+
+    def _new_conn(self) -> socket.socket:
+        made = self._connect()
+        sys.audit("http.client.connect", self, self.host, self.port)
+        self._handle = made.dup()
+        self._watch()
+        return made
+
+    def _watch(self) -> None:
+        deadline: Deadline | None = getattr(_call, "deadline", None)
+        if deadline is not None and self._handle is not None:
+            WATCHDOG.watch(deadline, self._handle)
+
+    def _connect(self) -> socket.socket:
+        """Like the original, except that names and all addresses together have one timeout.
+
+        The errors name no recipient: host and port only.
+        """
+        ends_at = time.monotonic() + float(self.timeout or CONNECT_TIMEOUT_SECONDS)
+        try:
+            addresses = resolve(self._dns_host, self.port, ends_at - time.monotonic())
+        except (OSError, UnicodeError) as error:
+            reason = error if isinstance(error, socket.gaierror) else socket.gaierror(str(error))
+            raise NameResolutionError(self.host, self, reason) from error
+        try:
+            return self._first_that_answers(addresses, ends_at)
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, f"Connection to {self.host} timed out") from error
+        except OSError as error:
+            raise NewConnectionError(self, f"Failed to establish a new connection: {error}") from error
+
+    def _first_that_answers(self, addresses: list[str], ends_at: float) -> socket.socket:
+        trouble: OSError = TimeoutError("no address was tried in time")
+        for address in addresses:
+            remaining = ends_at - time.monotonic()
+            if remaining <= 0:
+                break
+            try:
+                return create_connection((address, self.port), remaining, socket_options=self.socket_options)
+            except OSError as error:
+                trouble = error
+        raise trouble
+
+
+class _BoundedTlsConnection(_BoundedConnection, HTTPSConnection):
+    pass
+
+
+class _BoundedPool(HTTPConnectionPool):
+    ConnectionCls = _BoundedConnection
+
+
+class _BoundedTlsPool(HTTPSConnectionPool):
+    ConnectionCls = _BoundedTlsConnection
+
+
+class _BoundedAdapter(HTTPAdapter):
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:  # noqa: FBT001 (the signature is requests')
+        super().init_poolmanager(connections, maxsize, block=block, **kwargs)
+        manager: urllib3.PoolManager = self.poolmanager
+        manager.pool_classes_by_scheme = {"http": _BoundedPool, "https": _BoundedTlsPool}
