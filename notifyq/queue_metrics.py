@@ -25,9 +25,9 @@ STATEMENT_SECONDS = 2.0
 CACHE_SECONDS = 5.0
 CACHE_SHARE = 20
 """A slow look is kept for so many times its own duration, so that scraping costs at most a twentieth of a backend."""
-DEPTH_MOST = 100_000
-"""Where counting one channel and priority ends: beyond it the figure says "so many or more". Counting a backlog of
-millions again and again would slow down the very workers that have to deal with it."""
+COUNTED_MOST = 10_000
+"""How far one channel and priority is counted; beyond it the planner's estimate stands in. Counting a backlog of
+hundreds of thousands takes over a second where the pages have just changed, and slows down those who work it off."""
 
 # Index notification_claim_channel, index-only but for pages changed since the last vacuum.
 WAITING = """
@@ -35,6 +35,10 @@ SELECT c, p, (SELECT count(*) FROM (
            SELECT 1 FROM notifications_notification
             WHERE status = 'PENDING' AND NOT suspect AND channel = c AND priority = p LIMIT %(most)s) AS capped)
   FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
+"""
+ESTIMATE = """
+EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
+ WHERE status = 'PENDING' AND NOT suspect AND channel = %(channel)s AND priority = %(priority)s
 """
 # Index notification_suspect: a handful of rows.
 SUSPECT = """
@@ -70,7 +74,7 @@ SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
 """
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_queue_depth": (
-        f"Notifications not yet finished; PENDING is counted up to {DEPTH_MOST} for each channel and priority.",
+        f"Notifications not yet finished; beyond {COUNTED_MOST} of a channel and priority, an estimate.",
         ("status", "channel", "priority"),
     ),
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
@@ -178,8 +182,16 @@ def _processing(looking: Probe, figures: _Figures) -> None:
 def _pending(looking: Probe, figures: _Figures) -> None:
     suspect = looking.rows(SUSPECT, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_suspects", sum(row[2] for row in suspect))
-    waiting = looking.rows(WAITING, {**CELLS, "most": DEPTH_MOST}, seconds=STATEMENT_SECONDS)
+    counted = looking.rows(WAITING, {**CELLS, "most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    waiting = [(channel, priority, _estimated(looking, channel, priority, n)) for channel, priority, n in counted]
     figures.set_depth(Status.PENDING, [*waiting, *suspect])
+
+
+def _estimated(looking: Probe, channel: str, priority: int, count: int) -> int:
+    if count < COUNTED_MOST:
+        return count
+    ((plan,),) = looking.rows(ESTIMATE, {"channel": channel, "priority": priority}, seconds=STATEMENT_SECONDS)
+    return max(count, int(plan[0]["Plan"]["Plan Rows"]))
 
 
 def _reconciling(looking: Probe, figures: _Figures) -> None:
