@@ -177,16 +177,10 @@ class Worker:
 
     def _is_done(self) -> bool:
         if not (self._pool.is_whole and self._settler.is_alive and self._starter.is_alive):
-            raise SystemExit(
-                "a thread of this worker has died"
-            )  # the supervisor starts another and takes back its rows
-        drained = (
-            self._options.drain
-            and self._nothing_due
-            and not self._pool.held_count
-            and not self._settler.unsettled_count
-        )
-        return drained or self._is_orphan()
+            # The supervisor starts another and takes back what this one held.
+            raise SystemExit("a thread of this worker has died")
+        idle = self._nothing_due and not self._pool.held_count and not self._settler.unsettled_count
+        return (self._options.drain and idle) or self._is_orphan()
 
     def _start_threads(self) -> None:
         self._nothing_due = False
