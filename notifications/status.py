@@ -75,6 +75,9 @@ TRANSITIONS: tuple[Transition, ...] = (
 )
 
 
-def allowed(source: Status, target: Status, *, by: str | None = None) -> bool:
-    """Whether the table holds a move from `source` to `target` (made by `by`, where given)."""
-    return any(t.source == source and t.target == target and by in (None, t.by) for t in TRANSITIONS)
+_MOVES = frozenset((t.source, t.target, t.by) for t in TRANSITIONS)
+
+
+def allowed(source: Status, target: Status, *, by: str) -> bool:
+    """Whether the table lets `by` move a notification from `source` to `target`."""
+    return (source, target, by) in _MOVES

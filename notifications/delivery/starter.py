@@ -64,7 +64,7 @@ class Starter:
         batch: list[_Wish] = []
         while not self._stop.is_set():
             batch = [w for w in batch or self._gather() if not w.granted.cancelled()]
-            if rounds.run(lambda: self.grant(batch)):  # noqa: B023 (called at once)
+            if rounds.run(lambda: self.grant(batch)) is not None:  # noqa: B023 (called at once)
                 batch = []
         connection.close()
 
@@ -79,13 +79,18 @@ class Starter:
             batch += [] if wish is None else [wish]
         return batch
 
-    def grant(self, batch: list[_Wish]) -> None:
-        """One round: put the batch on record and answer each."""
+    def grant(self, batch: list[_Wish]) -> int:
+        """One round: put the batch on record and answer each. Returns how many.
+
+        Raises:
+            DatabaseError: nobody has been answered; the next round tries again.
+        """
         if not batch:
-            return
+            return 0
         granted = start_sends([wish.start for wish in batch])
         for wish in batch:
             try:
                 wish.granted.set_result((wish.start.id, wish.start.token) in granted)
             except InvalidStateError:
                 continue  # it stopped waiting in the meantime
+        return len(batch)

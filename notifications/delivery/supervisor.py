@@ -129,10 +129,15 @@ class Supervisor:
 
     def _take_back_from_dead(self) -> None:
         """What a dead child held is taken back at once, without waiting for its lease; then another takes its place."""
-        while self._dead and self._rounds.run(lambda: self._replace(self._dead[0])):
+        while self._dead and self._rounds.run(lambda: self._replace(self._dead[0])) is not None:
             self._dead.pop(0)
 
-    def _replace(self, dead: _Child) -> None:
+    def _replace(self, dead: _Child) -> int:
+        """Returns how many notifications were taken back from it.
+
+        Raises:
+            DatabaseError: some may have been; a repeat is safe.
+        """
         rescued = 0
         while count := len(self._upkeep.rescue([dead.worker_id])):
             rescued += count
@@ -143,6 +148,7 @@ class Supervisor:
         wait = min(RESTART_MOST_WAIT_SECONDS, RESTART_WAIT_SECONDS * 2.0 ** min(failures, 10)) if failures else 0.0
         if not self._signals:
             self._to_start.append((elapsed() + wait, dead.options, failures))
+        return rescued
 
     def _start_again_while_due(self) -> None:
         """Draining is over only when nothing is due for any of the processes."""

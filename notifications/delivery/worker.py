@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from notifications import metrics, outcome, queue
 from notifications.channel import Channel
@@ -107,7 +107,7 @@ class Worker:
         while not self._stop.is_set():
             self._wake.wait(wait_seconds)
             self._wake.clear()
-            wait_seconds = self._round()
+            wait_seconds = self._rounds.run(self._round) or 0.0
             if self._is_done():
                 self.stop()
         return self._finish()
@@ -130,31 +130,38 @@ class Worker:
             suspects=self._options.role is Role.QUARANTINE,
         )
         if rows:
-            self._senders.refresh({row.client_id for row in rows})
-            self._pool.put(Held.since(row, before, self._options.lease_seconds) for row in rows)
             metrics.record_claim(len(rows), elapsed() - before)
+            self._hold([Held.since(row, before, self._options.lease_seconds) for row in rows])
         return len(rows)
 
+    def _hold(self, rows: Sequence[Held]) -> None:
+        try:
+            self._senders.refresh({held.claimed.client_id for held in rows})
+        except DatabaseError:
+            self._give_back(rows)  # they are ours already, and would wait for their lease otherwise
+            raise
+        self._pool.put(rows)
+
     def _round(self) -> float:
-        """One round of the claimer; returns how long to wait for the next, unless woken."""
-        claimed = [0]
-        next_due: list[float | None] = [None]
+        """One round of the claimer. Returns how many seconds to wait for the next, unless woken.
 
-        def step() -> None:
-            self._beat()
-            self._upkeep.run_once()
-            claimed[0] = self.claim_once()
-            if not claimed[0]:
-                next_due[0] = queue.next_due_in_seconds(
-                    channels=self._options.channels, suspects=self._options.role is Role.QUARANTINE
-                )
+        Raises:
+            DatabaseError: the round is tried again.
+        """
+        self._beat()
+        self._upkeep.run_once()
+        self._nothing_due = False
+        if self._room() <= 0:
+            return self._options.poll_seconds  # the pool wakes us when it runs low
+        if self.claim_once():
+            return 0.0 if self._room() > 0 else self._options.poll_seconds
+        waiting = queue.next_due_in_seconds(
+            channels=self._options.channels, suspects=self._options.role is Role.QUARANTINE
+        )
+        self._nothing_due = waiting is None or waiting > 0
+        return self._idle_seconds(waiting)
 
-        if not self._rounds.run(step):
-            return 0.0  # it has waited already
-        self._nothing_due = not claimed[0] and (next_due[0] is None or next_due[0] > 0)
-        return 0.0 if claimed[0] and self._room() > 0 else self._wait_seconds(next_due[0])
-
-    def _wait_seconds(self, next_due: float | None) -> float:
+    def _idle_seconds(self, next_due: float | None) -> float:
         poll = self._options.poll_seconds * random.uniform(0.75, 1.0)
         if next_due is None or next_due < -0.1:  # nothing, or only what others hold locked
             return poll

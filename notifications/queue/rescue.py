@@ -16,7 +16,7 @@ from notifications.queue.settle import AttemptRecord, Ending, settle
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock
-from notifyq.runtime.wakeup import ring_after_commit
+from notifyq.runtime.wakeup import notify_after_commit
 
 LIMIT = 500
 
@@ -84,7 +84,7 @@ def rescue(
         rescued = [_rescued(dict(zip(_COLUMNS, row, strict=True)), safety) for row in lost]
         applied = settle([r.ending for r in rescued], by="rescue")
         if applied:
-            ring_after_commit()
+            notify_after_commit()
     done = {ending.id for ending in applied}
     return [r for r in rescued if r.ending.id in done]
 

@@ -6,10 +6,12 @@ import logging
 import random
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 from django.db import DatabaseError, close_old_connections, connection, reset_queries
 
 log = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 FIRST_WAIT_SECONDS = 0.1
 MOST_WAIT_SECONDS = 5.0
@@ -27,21 +29,25 @@ class Rounds:
         self._on_error = on_error
         self._wait_seconds = FIRST_WAIT_SECONDS
 
-    def run(self, step: Callable[[], object]) -> bool:
-        """One round: whether it went well. Never raises; after a failure it has waited, or was asked to stop."""
+    def run(self, step: Callable[[], Result]) -> Result | None:
+        """One round. Never raises.
+
+        Returns:
+            What the step returned; None after a failure, which has been waited for (or a stop was asked for).
+        """
         try:
             close_old_connections()
             reset_queries()
-            step()
+            result = step()
         except DatabaseError as error:
             self._failed("database_unavailable", error)
-        except Exception as error:
+        except Exception as error:  # top of a round: a bug must not end the loop
             log.exception("round_failed", extra={"loop": self._name})
             self._failed("", error)
         else:
             self._wait_seconds = FIRST_WAIT_SECONDS
-            return True
-        return False
+            return result
+        return None
 
     def _failed(self, event: str, error: Exception) -> None:
         connection.close()

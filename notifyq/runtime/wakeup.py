@@ -7,6 +7,7 @@ connection of its own, and many commits share one. If it is lost, nothing but ti
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,11 @@ class Notifier:
 
     def __init__(self, channel: str) -> None:
         self._channel = channel
+        self._forget_thread()
+        os.register_at_fork(after_in_child=self._forget_thread)
+
+    def _forget_thread(self) -> None:
+        """A forked child has none of its parent's threads, and perhaps a lock that one of them held."""
         self._rung = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -34,7 +40,7 @@ class Notifier:
         """Ask for a NOTIFY. Returns at once and never raises."""
         self._rung.set()
         with self._lock:
-            if self._thread is None or not self._thread.is_alive():  # also after a fork
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name=f"notify-{self._channel}", daemon=True)
                 self._thread.start()
 
@@ -52,8 +58,7 @@ class Notifier:
     def _send(self) -> None:
         try:
             close_old_connections()
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_notify(%s, '')", [self._channel])
+            notify(self._channel)
         except DatabaseError:
             connection.close()
             log.info("wakeup_not_sent", extra={"channel": self._channel})
@@ -66,6 +71,21 @@ _notifier = Notifier(QUEUE_CHANNEL)
 def ring_after_commit() -> None:
     """Wake the workers once the present transaction has committed (at once when there is none)."""
     transaction.on_commit(_notifier.ring, robust=True)
+
+
+def notify_after_commit() -> None:
+    """The same without a thread, on this connection: for what is rare, and for processes that fork."""
+    transaction.on_commit(lambda: notify(QUEUE_CHANNEL), robust=True)
+
+
+def notify(channel: str, payload: str = "") -> None:
+    """Send one notification now.
+
+    Raises:
+        DatabaseError: the database is away.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [channel, payload])
 
 
 class Listener:
@@ -99,6 +119,9 @@ class Listener:
                 self._listen()
             except DatabaseError:
                 self._stop.wait(0.5)
+            except Exception:  # top of the loop: workers would be slow to wake from here on, and nobody would know
+                log.exception("wakeup_failed", extra={"channel": self._channel})
+                self._stop.wait(5.0)
             finally:
                 self.working = False
                 connection.close()
@@ -120,8 +143,7 @@ class Listener:
         deadline = time.monotonic() + self.PROBE_SECONDS
         while not self._stop.is_set() and time.monotonic() < deadline:
             self._receive(raw, timeout_seconds=0.5)
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_notify(%s, %s)", [self._channel, probe])
+        notify(self._channel, probe)
         return not self._stop.is_set() and self._comes_back(raw, probe)
 
     def _comes_back(self, raw, probe: str) -> bool:  # type: ignore[no-untyped-def]
@@ -132,7 +154,8 @@ class Listener:
         return False
 
     def _receive(self, raw, timeout_seconds: float) -> set[str]:  # type: ignore[no-untyped-def]
-        payloads = {n.payload for n in raw.notifies(timeout=timeout_seconds, stop_after=1)}
+        with connection.wrap_database_errors:
+            payloads = {n.payload for n in raw.notifies(timeout=timeout_seconds, stop_after=1)}
         if "" in payloads:
             self._on_wake()
         return payloads
