@@ -4,13 +4,22 @@
 import os
 import sys
 
+from notifyq.startup import exit_on_sigterm, needs_database, one_line_errors, provide_environment
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyq.settings")
-    from django.core.management import execute_from_command_line
+    exit_on_sigterm()
+    with one_line_errors():
+        if needs_database(sys.argv):
+            provide_environment()
+        from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

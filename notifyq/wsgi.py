@@ -4,8 +4,12 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from notifyq.startup import one_line_errors, provide_environment
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyq.settings")
-application = get_wsgi_application()
+with one_line_errors():
+    provide_environment()
+    application = get_wsgi_application()
 
 from notifyq.runtime.metrics import forget_dead_processes  # noqa: E402 (the settings say where the files are)
 

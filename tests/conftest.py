@@ -1,0 +1,1 @@
+"""Fixtures for every test. Where PostgreSQL comes from: notifyq.embedded.pytest_plugin."""
