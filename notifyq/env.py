@@ -125,6 +125,11 @@ class Config:
     metrics_token: str
     ready_needs_worker: bool
 
+    @property
+    def worker_silent_after_seconds(self) -> float:
+        """The age of a heartbeat beyond which its worker counts as dead."""
+        return max(30.0, 3 * self.poll_seconds)
+
     @classmethod
     def load(cls, env: Environment) -> Config:
         """Read and check everything.

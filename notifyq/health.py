@@ -20,7 +20,6 @@ from notifyq.runtime.probe import Probe, probe
 CHECK_SECONDS = 2.0
 CACHE_SECONDS = 1.0
 """Anyone may call these addresses; the database is asked at most once in so long by each process."""
-BEAT_AGE_LEAST_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +127,6 @@ def _workers(looking: Probe) -> Check:
     if age is None:
         return Check("workers", "No worker has ever reported. Start `manage.py run_workers`.")
     figures = {"heartbeatAgeSeconds": round(age, 1)}
-    if age <= beat_age_most_seconds():
+    if age <= settings.NOTIFYQ.worker_silent_after_seconds:
         return Check("workers", figures=figures)
     return Check("workers", f"No worker was heard of for {age:.0f} s. Start `manage.py run_workers`.", figures)
-
-
-def beat_age_most_seconds() -> float:
-    """The age of a heartbeat beyond which its worker counts as dead."""
-    return max(BEAT_AGE_LEAST_SECONDS, 3 * float(settings.NOTIFYQ.poll_seconds))

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import psycopg
+from django.conf import settings
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from notifications.channel import Channel, Priority
 from notifications.status import Status
-from notifyq.health import beat_age_most_seconds
 from notifyq.runtime.logs import describe_error
 from notifyq.runtime.probe import Probe, probe
 
@@ -168,7 +168,8 @@ def _oldest_due(looking: Probe, figures: _Figures) -> None:
 
 
 def _workers(looking: Probe, figures: _Figures) -> None:
-    for role, age, count in looking.rows(WORKERS, {"most": beat_age_most_seconds()}, seconds=STATEMENT_SECONDS):
+    most = settings.NOTIFYQ.worker_silent_after_seconds
+    for role, age, count in looking.rows(WORKERS, {"most": most}, seconds=STATEMENT_SECONDS):
         figures.set("notifyq_worker_heartbeat_age_seconds", age, role)
         figures.set("notifyq_workers", count, role)
 

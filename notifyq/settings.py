@@ -107,6 +107,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
 LOGGING_CONFIG = "logging.config.dictConfig"

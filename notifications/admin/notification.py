@@ -1,0 +1,213 @@
+"""Notifications with their content and history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from notifications.admin.search import as_uuid, find_notifications
+from notifications.models import Attempt, Content, Notification
+from notifications.status import Status
+from notifications.verdict import Outcome
+from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
+
+STATUS_TONES = {
+    Status.PENDING: "wait",
+    Status.PROCESSING: "busy",
+    Status.RECONCILING: "busy",
+    Status.SENT: "good",
+    Status.FAILED: "bad",
+    Status.DEAD_LETTERED: "bad",
+    Status.CANCELLED: "quiet",
+    Status.EXPIRED: "quiet",
+}
+OUTCOME_TONES = {
+    Outcome.ACCEPTED: "good",
+    Outcome.REJECTED: "bad",
+    Outcome.TEMPORARY: "wait",
+    Outcome.PROVIDER_FAULT: "bad",
+    Outcome.UNCONFIRMED: "wait",
+    Outcome.LOST: "bad",
+}
+
+
+class StatusFilter(admin.SimpleListFilter):
+    """By status. `status` has no choices in the model, and asking the table which occur would scan it."""
+
+    title = "status"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(status.value, status.value) for status in Status]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+        return queryset.filter(status=self.value()) if self.value() in set(Status) else queryset
+
+
+class ContentInline(ReadOnlyInline, admin.StackedInline):  # type: ignore[type-arg]
+    model = Content
+    verbose_name_plural = "content"
+    fields = ("subject", "body_text", "html_text", "from_name", "reply_to", "collapse_key", "data", "metadata")
+    readonly_fields = ("body_text", "html_text")
+
+    @admin.display(description="body")
+    def body_text(self, content: Content) -> str:
+        return _text(content.body)
+
+    @admin.display(description="HTML body (source)")
+    def html_text(self, content: Content) -> str:
+        return _text(content.html_body)
+
+
+class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = Attempt
+    fields = readonly_fields = (
+        *("cycle", "number", "hop", "provider", "outcome_badge", "error_code", "error_message"),
+        *("provider_message_id", "started_at", "finished_at", "worker_id"),
+    )
+
+    @admin.display(description="outcome")
+    def outcome_badge(self, attempt: Attempt) -> SafeString:
+        return _outcome(attempt)
+
+
+@admin.register(Notification)
+class NotificationAdmin(ReadOnlyAdmin):
+    """The list shows no content; a notification's own page does."""
+
+    list_display = (
+        *("short_id", "status_badge", "channel", "recipient", "priority", "client", "due_at"),
+        *("attempts_made", "last_error_code"),
+    )
+    list_filter = (StatusFilter, "channel", "priority", "waiting_reason", "client")
+    list_select_related = ("client",)
+    search_fields = ("id",)  # shows the box; what is searched is in search.py
+    search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
+    inlines = (ContentInline, AttemptInline)
+    fieldsets = (
+        (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
+        ("Time", {"fields": ("created_at", "send_at", "due_at", "expires_at", "updated_at", "finished_at")}),
+        (
+            "Delivery",
+            {
+                "fields": (
+                    *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
+                    *("unconfirmed_provider", "unconfirmed_at", "operator_retry_count"),
+                )
+            },
+        ),
+        ("Labels", {"fields": ("reference", "user_id", "group_id", "target_index", "idempotency_key")}),
+        (
+            "Lease",
+            {
+                "classes": ("collapse",),
+                "fields": (
+                    *("worker_id", "lease_expires_at", "sending_provider", "send_started_at"),
+                    *("suspect", "final_check"),
+                ),
+            },
+        ),
+    )
+
+    @admin.display(description="id")
+    def short_id(self, notification: Notification) -> SafeString:
+        # The end tells them apart: the beginning of a version 7 UUID is the time.
+        return format_html('<span class="nq-id" title="{}">…{}</span>', notification.pk, str(notification.pk)[-12:])
+
+    @admin.display(description="status")
+    def status_badge(self, notification: Notification) -> SafeString:
+        text = notification.status
+        if notification.waiting_reason:
+            text = f"{text} · {notification.waiting_reason.lower().replace('_', ' ')}"
+        return badge(text, STATUS_TONES.get(Status(notification.status), "quiet"))
+
+    @admin.display(description="attempts")
+    def attempts_made(self, notification: Notification) -> str:
+        return f"{notification.attempt_count} of {notification.max_attempts}"
+
+    @admin.display(description="last error")
+    def last_error(self, notification: Notification) -> str:
+        return ": ".join(filter(None, (notification.last_error_code, notification.last_error_message))) or "-"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
+    ) -> tuple[QuerySet[Notification], bool]:
+        term = search_term.strip()
+        return (find_notifications(queryset, term) if term else queryset), False
+
+
+class OfOneNotification(ReadOnlyAdmin):
+    """Rows of one notification: searched by its id."""
+
+    search_fields = ("notification",)
+    search_help_text = "The id of a notification."
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        found = as_uuid(term)
+        return (queryset.filter(notification=found) if found else queryset.none()), False
+
+    @admin.display(description="notification")
+    def notification_link(self, row: Attempt | Content) -> SafeString:
+        address = reverse("admin:notifications_notification_change", args=[row.notification_id])
+        return format_html('<a href="{}">{}</a>', address, row.notification_id)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(OfOneNotification):
+    ordering = ("-id",)
+    list_display = (
+        "id",
+        "outcome_badge",
+        "provider",
+        "error_code",
+        "cycle",
+        "number",
+        "hop",
+        "finished_at",
+        "worker_id",
+    )
+    list_filter = ("outcome",)
+    fields = (
+        *("notification_link", "cycle", "number", "hop", "provider", "outcome_badge", "error_code", "error_message"),
+        *("provider_message_id", "started_at", "finished_at", "worker_id"),
+    )
+    readonly_fields = ("notification_link", "outcome_badge")
+
+    @admin.display(description="outcome")
+    def outcome_badge(self, attempt: Attempt) -> SafeString:
+        return _outcome(attempt)
+
+
+@admin.register(Content)
+class ContentAdmin(OfOneNotification):
+    ordering = ("-pk",)
+    list_display = ("pk",)
+    fields = (
+        *("notification_link", "subject", "body", "html_body", "from_name", "reply_to", "collapse_key"),
+        *("data", "metadata"),
+    )
+    readonly_fields = ("notification_link",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Content]:
+        rows: QuerySet[Content] = super().get_queryset(request)
+        in_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
+        return rows.only("pk") if in_list else rows
+
+
+def _outcome(attempt: Attempt) -> SafeString:
+    return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
+
+
+def _text(text: str) -> str:
+    return format_html('<pre class="nq-text">{}</pre>', text) if text else "-"

@@ -1,0 +1,1 @@
+"""How the console writes dates and times."""
