@@ -20,15 +20,25 @@ class Deadline:
         fired: the socket was shut because the time was over: nothing read from it proves anything.
     """
 
-    __slots__ = ("at", "fired", "handle")
+    __slots__ = ("_abandoned", "at", "fired", "handle")
 
     def __init__(self, timeout_seconds: float) -> None:
         self.at = time.monotonic() + timeout_seconds
         self.fired = False
         self.handle: socket.socket | None = None
+        self._abandoned = False
 
-    def remaining_seconds(self) -> float:
-        return self.at - time.monotonic()
+    def hold(self, handle: socket.socket | None) -> None:
+        """Take another handle, or none; one that was abandoned is closed."""
+        if self._abandoned and self.handle is not None and self.handle is not handle:
+            self.handle.close()
+            self._abandoned = False
+        self.handle = handle
+
+    def keep(self, handle: socket.socket) -> bool:
+        """Whether `handle` is still needed here; its owner no longer needs it."""
+        self._abandoned = self._abandoned or self.handle is handle
+        return self.handle is handle
 
 
 class Watchdog:
@@ -48,7 +58,7 @@ class Watchdog:
     def watch(self, deadline: Deadline, handle: socket.socket) -> None:
         """Shut `handle` when `deadline` passes. Watching a second socket of the same call replaces the first."""
         with self._changed:
-            deadline.handle = handle
+            deadline.hold(handle)
             self._watched.add(deadline)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="send-deadlines", daemon=True)
@@ -60,12 +70,17 @@ class Watchdog:
         """The call is over."""
         with self._changed:
             self._watched.discard(deadline)
-            deadline.handle = None
+            deadline.hold(None)
 
-    def close(self, handle: socket.socket) -> None:
-        """Close a socket that may be watched: under the lock, so that its number is not shut under a new owner."""
+    def close(self, handle: socket.socket, deadline: Deadline | None) -> None:
+        """Close a socket that may be watched, at the end of its call where one goes on (`deadline`).
+
+        A connection is closed before its last answer is read where the peer says `Connection: close`, and that answer
+        has to end in time as well. Under the lock, so that the descriptor's number is not shut under a new owner.
+        """
         with self._changed:
-            handle.close()
+            if deadline is None or not deadline.keep(handle):
+                handle.close()
 
     def _run(self) -> None:
         while True:
@@ -86,4 +101,4 @@ class Watchdog:
 
 WATCHDOG = Watchdog()
 # A forked child has none of its parent's threads, and perhaps its parent's lock, held: it begins anew.
-os.register_at_fork(after_in_child=lambda: WATCHDOG.__init__())  # type: ignore[misc]
+os.register_at_fork(after_in_child=WATCHDOG.__init__)  # type: ignore[misc]

@@ -42,7 +42,7 @@ def bounded(timeout_seconds: float) -> Iterator[Deadline]:
     try:
         yield deadline
     finally:
-        _call.deadline = None
+        _call.deadline = None  # before the release: what is closed from here on is closed at once
         WATCHDOG.release(deadline)
 
 
@@ -84,7 +84,7 @@ class _BoundedConnection(HTTPConnection):
         super().close()
         handle, self._handle = self._handle, None
         if handle is not None:
-            WATCHDOG.close(handle)
+            WATCHDOG.close(handle, getattr(_call, "deadline", None))
 
     @property
     def is_connected(self) -> bool:

@@ -101,7 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = handle_any  # noqa: N815
 
     def _route(self) -> Reply:
-        parts = urlsplit(self.path)
+        try:
+            parts = urlsplit(self.path)
+        except ValueError:
+            raise _EarlyReplyError(replies.problem(400, "malformed", "The address is not one."), close=True) from None
         methods = _ROUTES.get(parts.path.rstrip("/") or "/")
         body = self._read_body(counted=self.command == "POST" and methods is _ROUTES["/messages"])
         if methods is None:

@@ -200,7 +200,7 @@ def _errors(content: Mapping[str, object]) -> dict[str, str]:
     if not isinstance(recipient, str) or not recipient.strip():
         errors["recipient"] = "is required"
     for name in ("subject", "body"):
-        if not isinstance(content.get(name) or "", str):
+        if not isinstance(content.get(name, ""), str | None):
             errors[name] = "must be text"
     if not errors and any(_not_text(str(content.get(name) or "")) for name in _OWN_FIELDS):
         errors["body"] = "holds characters that are no text"

@@ -130,7 +130,7 @@ class FaultServer:
 def closed_port() -> int:
     """A port of this machine that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+        return int(listener.getsockname()[1])
 
 
 @contextmanager
