@@ -65,6 +65,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "notifyq.rest.request_id.RequestIdMiddleware",
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -74,6 +75,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "notifyq.rest.chunked.ChunkedBodyMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 
@@ -109,6 +111,35 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
+
+ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
+REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may allow less
+
+REST_FRAMEWORK: dict[str, object] = {
+    "EXCEPTION_HANDLER": "notifyq.rest.errors.handle",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Notify Queue",
+    "DESCRIPTION": (
+        "Send e-mails, text messages and push messages, each delivered once. Times are RFC 3339 with an offset, "
+        "errors are `application/problem+json`, and every answer carries an `X-Request-Id`."
+    ),
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"persistAuthorization": True, "displayRequestDuration": True, "docExpansion": "list"},
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "TAGS": [{"name": "notifications", "description": "Send, look at and take back notifications."}],
+    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
+}
 
 LOGGING_CONFIG = "logging.config.dictConfig"
 LOGGING = logging_config(os.environ.get("NOTIFYQ_LOG_LEVEL", "INFO"))

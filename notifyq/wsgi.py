@@ -11,6 +11,6 @@ with one_line_errors():
     provide_environment()
     application = get_wsgi_application()
 
-from notifyq.runtime.metrics import forget_dead_processes  # noqa: E402 (the settings say where the files are)
+from notifyq.runtime.metrics import forget_dead_processes
 
 forget_dead_processes()

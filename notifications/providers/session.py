@@ -146,7 +146,7 @@ class _BoundedTlsPool(HTTPSConnectionPool):
 
 
 class _BoundedAdapter(HTTPAdapter):
-    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:  # noqa: FBT001 (the signature is requests')
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
         super().init_poolmanager(connections, maxsize, block=block, **kwargs)
         manager: urllib3.PoolManager = self.poolmanager
         manager.pool_classes_by_scheme = {"http": _BoundedPool, "https": _BoundedTlsPool}

@@ -11,15 +11,13 @@ import logging
 import re
 import traceback
 from collections.abc import Iterator
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
 import psycopg
 
-request_id: ContextVar[str] = ContextVar("request_id", default="")
-"""Set by the middleware for the time of a request; stands in each line that is written meanwhile."""
+from notifyq.runtime.request_id import request_id
 
 WITHHELD = frozenset(
     {"recipient", "recipients", "subject", "body", "html_body", "html", "data", "metadata", "content", "payload"}
@@ -48,8 +46,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": _event(record),
         }
-        if request_id.get():
-            line["request_id"] = request_id.get()
+        if answering := request_id.get():
+            line["request_id"] = answering
         line.update(_fields(record))
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)

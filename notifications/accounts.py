@@ -1,0 +1,175 @@
+"""Clients and their keys: made, shown once, checked, taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets as random_secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Q, QuerySet
+from django.db.models.functions import Now
+
+from notifications import selectors
+from notifications.errors import FieldError, InvalidRequest, NotFound, NotifyError
+from notifications.models import ApiKey, Client
+from notifications.models.client import Scope
+from notifyq import secrets
+
+DEFAULT_SCOPES = (Scope.SEND, Scope.READ)
+_PREFIX_LENGTH = 10
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o and 1/l: prefixes are read out and typed
+_SHAPE = re.compile(rf"(nq_[{_ALPHABET}]{{{_PREFIX_LENGTH}}})_[A-Za-z0-9_-]{{43}}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_USED_GRAIN = timedelta(minutes=1)
+
+
+class KeyRefused(NotifyError):
+    """The key is unknown, expired, revoked, or its client is disabled. Which of them is not told."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key just made. `secret` is the whole key; it is nowhere stored and cannot be shown again."""
+
+    api_key: ApiKey
+    secret: str = field(repr=False)
+
+
+def create_client(
+    name: str, scopes: Sequence[str] = DEFAULT_SCOPES, *, smtp_url: str = "", email_from: str = ""
+) -> tuple[Client, NewKey]:
+    """A new client with its first key.
+
+    Raises:
+        InvalidRequest: the name is empty, too long or taken, or a scope is unknown.
+
+    Transaction: both or neither.
+    """
+    name = name.strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidRequest([FieldError("name", "invalid", "must be 1 to 100 printable characters")])
+    try:
+        with transaction.atomic():
+            client = Client.objects.create(name=name, email_from=email_from, smtp_url_encrypted=_sealed(smtp_url))
+            return client, create_key(client, scopes)
+    except IntegrityError:
+        raise InvalidRequest([FieldError("name", "taken", f"there is a client called {name!r} already")]) from None
+
+
+def create_key(
+    client: Client, scopes: Sequence[str] = DEFAULT_SCOPES, *, expires_in: timedelta | None = None
+) -> NewKey:
+    """A further key of the client. The secret has 256 random bits.
+
+    Raises:
+        InvalidRequest: no scope, or an unknown one.
+    """
+    chosen = list(dict.fromkeys(scopes))
+    if not chosen or not set(chosen) <= set(Scope.values):
+        raise InvalidRequest([FieldError("scopes", "invalid", f"must be some of {', '.join(Scope.values)}")])
+    prefix = "nq_" + "".join(random_secrets.choice(_ALPHABET) for _ in range(_PREFIX_LENGTH))
+    secret = f"{prefix}_{random_secrets.token_urlsafe(32)}"
+    expires_at = selectors.database_now() + expires_in if expires_in is not None else None
+    key = ApiKey.objects.create(
+        client=client, prefix=prefix, key_hash=_hash(secret), scopes=chosen, expires_at=expires_at
+    )
+    return NewKey(key, secret)
+
+
+def set_sender(client: Client, *, smtp_url: str | None = None, email_from: str | None = None) -> None:
+    """Change the client's own relay and sender address; an empty string removes, None leaves as it is."""
+    changes: dict[str, str] = {}
+    if smtp_url is not None:
+        changes["smtp_url_encrypted"] = _sealed(smtp_url)
+    if email_from is not None:
+        changes["email_from"] = email_from
+    if changes:
+        Client.objects.filter(pk=client.pk).update(**changes)
+
+
+def find_client(name_or_id: str) -> Client:
+    """A client by its name or its id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = Client.objects.filter(name=name_or_id).first()
+    if found is None and _UUID.fullmatch(name_or_id):
+        found = Client.objects.filter(pk=name_or_id).first()
+    if found is None:
+        raise NotFound(f"there is no client called {name_or_id!r}")
+    return found
+
+
+def list_keys() -> QuerySet[ApiKey]:
+    """All keys with their clients, by client and age."""
+    return ApiKey.objects.select_related("client").order_by("client__name", "created_at")
+
+
+def revoke_key(prefix: str) -> ApiKey:
+    """Refuse the key from now on. Safe to repeat; the first revocation's time stays.
+
+    Args:
+        prefix: the public beginning, with or without `nq_`.
+
+    Raises:
+        NotFound: there is no such key.
+    """
+    full = prefix if prefix.startswith("nq_") else f"nq_{prefix}"
+    ApiKey.objects.filter(prefix=full, revoked_at=None).update(revoked_at=Now())
+    key = ApiKey.objects.select_related("client").filter(prefix=full).first()
+    if key is None:
+        raise NotFound("there is no key with this prefix")
+    return key
+
+
+def authenticate(secret: str) -> ApiKey:
+    """The key (its client loaded) that this secret is.
+
+    Raises:
+        KeyRefused: unknown, expired, revoked, or its client is disabled.
+    """
+    match = _SHAPE.fullmatch(secret)
+    found = _usable().filter(prefix=match[1]).first() if match else None
+    # Compared in constant time, also when there is nothing to compare with.
+    same = hmac.compare_digest(bytes(found.key_hash) if found else bytes(32), _hash(secret))
+    if found is None or not same:
+        raise KeyRefused("the key is not valid")
+    _note_use(found)
+    return found
+
+
+def _usable() -> QuerySet[ApiKey]:
+    unexpired = Q(expires_at=None) | Q(expires_at__gt=Now())
+    enabled = Q(client__disabled_at=None) | Q(client__disabled_at__gt=Now())
+    unrevoked = Q(revoked_at=None) | Q(revoked_at__gt=Now())
+    keys = ApiKey.objects.select_related("client").filter(unexpired & enabled & unrevoked)
+    return keys.annotate(use_is_due=ExpressionWrapper(_use_is_due(), output_field=BooleanField()))
+
+
+def _note_use(key: ApiKey) -> None:
+    """Once a minute, and never by waiting: whoever finds the row locked leaves it to the one that holds it."""
+    if not getattr(key, "use_is_due", False):
+        return
+    with transaction.atomic():
+        free = ApiKey.objects.filter(pk=key.pk).select_for_update(skip_locked=True, no_key=True)
+        if list(free.values_list("pk")):
+            ApiKey.objects.filter(_use_is_due(), pk=key.pk).update(last_used_at=Now())
+
+
+def _use_is_due() -> Q:
+    before = ExpressionWrapper(Now() - _USED_GRAIN, output_field=DateTimeField())
+    return Q(last_used_at=None) | Q(last_used_at__lt=before)
+
+
+def _sealed(smtp_url: str) -> str:
+    return secrets.encrypt(smtp_url) if smtp_url else ""
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

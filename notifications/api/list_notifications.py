@@ -1,0 +1,103 @@
+"""GET /api/v1/notifications"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import selectors
+from notifications.api import openapi, present
+from notifications.api.auth import READERS
+from notifications.api.view import NotificationsView
+from notifications.channel import Channel, Priority
+from notifications.request import canonical_filter, parse_instant
+from notifications.request.fields import LABEL_MAX_LENGTH, Invalid, within
+from notifications.selectors import NotificationFilter
+from notifications.status import Status
+from notifyq.rest.pagination import Cursor, paginate, read_limit
+from notifyq.rest.problem import field_error, invalid
+from notifyq.rest.view import query_values
+
+
+class ListNotifications(NotificationsView):
+    """The newest first."""
+
+    scopes: ClassVar = {"GET": READERS}
+
+    @openapi.list_notifications
+    def get(self, request: Request) -> Response:
+        """One page of those that match."""
+        values = query_values(request, {*_PARAMETERS, "status", "limit", "cursor"}, repeatable={"status"})
+        limit = read_limit(*values.get("limit", [None]))
+        cursor = Cursor.decode(values["cursor"][0]) if "cursor" in values else None
+        rows = selectors.listed(self.holder(request).sees, read_filter(values))
+        return Response(paginate(request, rows, limit=limit, cursor=cursor, present=present.notification))
+
+
+def read_filter(values: dict[str, list[str]]) -> NotificationFilter:
+    """What the query asks for.
+
+    Raises:
+        Problem: 400, naming every parameter that is wrong.
+    """
+    wanted: dict[str, Any] = {}
+    errors: list[dict[str, str]] = []
+    for name, texts in values.items():
+        try:
+            if name == "status":
+                wanted["statuses"] = _statuses(texts)
+            elif name in _PARAMETERS:
+                attribute, read = _PARAMETERS[name]
+                wanted[attribute] = read(texts[0])
+        except Invalid as problem:
+            errors.append(field_error(name, problem.code, problem.message))
+    if errors:
+        raise invalid(errors)
+    return NotificationFilter(**wanted)
+
+
+def _statuses(texts: Sequence[str]) -> list[Status]:
+    return [Status[_one_of(Status.__members__, text)] for text in dict.fromkeys(texts)]
+
+
+def _one_of(names: Any, text: str) -> str:
+    if text not in names:
+        raise Invalid("not_an_option", f"must be one of {', '.join(names)}")
+    return text
+
+
+def _label(text: str) -> str:
+    if not text:
+        raise Invalid("required", "must not be empty")
+    within(text, max_length=LABEL_MAX_LENGTH)
+    return text
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Invalid("not_a_uuid", "must be a UUID") from None
+
+
+def _instant(text: str) -> object:
+    """A `+` that was not escaped has become a space on its way."""
+    return parse_instant(re.sub(r" (\d\d:\d\d)$", r"+\1", text))
+
+
+_PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "channel": ("channel", lambda text: Channel[_one_of(Channel.__members__, text)]),
+    "priority": ("priority", lambda text: Priority[_one_of(Priority.__members__, text)]),
+    "recipient": ("recipient", canonical_filter),
+    "reference": ("reference", _label),
+    "userId": ("user_id", _label),
+    "groupId": ("group_id", _uuid),
+    "errorCode": ("error_code", _label),
+    "createdAfter": ("created_after", _instant),
+    "createdBefore": ("created_before", _instant),
+}

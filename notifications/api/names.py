@@ -1,0 +1,48 @@
+"""The names of fields: camel case outside, snake case inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from notifications.errors import FieldError
+from notifyq.rest.problem import field_error
+
+REQUEST_FIELDS = (
+    "idempotencyKey",
+    "channel",
+    "recipient",
+    "subject",
+    "body",
+    "htmlBody",
+    "data",
+    "fromName",
+    "replyTo",
+    "priority",
+    "sendAt",
+    "delaySeconds",
+    "expiresAt",
+    "ttlSeconds",
+    "maxAttempts",
+    "userId",
+    "reference",
+    "metadata",
+    "collapseKey",
+    "onUnconfirmed",
+)
+"""Every field that a request may have."""
+
+
+def snake(name: str) -> str:
+    """`sendAt` → `send_at`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+
+
+def camel(name: str) -> str:
+    """`send_at` → `sendAt`."""
+    first, *others = name.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+def camel_errors(errors: Iterable[FieldError]) -> list[dict[str, str]]:
+    """The errors as the API shows them."""
+    return [field_error(camel(e.field), e.code, e.message) for e in errors]

@@ -1,0 +1,238 @@
+"""JSON Schemas of what goes in and out, for the OpenAPI document. A test holds them against the code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.request.content import (
+    BODY_MAX_BYTES,
+    COLLAPSE_KEY_MAX_LENGTH,
+    HTML_MAX_BYTES,
+    METADATA_MAX_PAIRS,
+    SMS_MAX_LENGTH,
+)
+from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
+from notifications.status import Status, WaitingReason
+from notifications.verdict import Outcome
+
+Schema = dict[str, Any]
+
+
+def text(description: str, most: int | None = None, **more: Any) -> Schema:
+    length = {} if most is None else {"maxLength": most}
+    return {"type": "string", "description": description, **length, **more}
+
+
+def one_of(names: Any, description: str) -> Schema:
+    return {"type": "string", "enum": list(names), "description": description}
+
+
+def whole(description: str, **more: Any) -> Schema:
+    return {"type": "integer", "description": description, **more}
+
+
+def instant(description: str) -> Schema:
+    return {"type": "string", "format": "date-time", "description": description}
+
+
+def pairs(description: str, **more: Any) -> Schema:
+    return {"type": "object", "additionalProperties": {"type": "string"}, "description": description, **more}
+
+
+def or_null(schema: Schema) -> Schema:
+    nullable = schema | {"type": [schema["type"], "null"]}
+    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+
+
+def whole_object(properties: dict[str, Schema], description: str) -> Schema:
+    """An answer object: every property always there, and no other."""
+    return {
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_REQUEST_REQUIRED = {
+    "channel": one_of(Channel, "What kind of address the recipient is."),
+    "recipient": text(
+        "EMAIL: a mailbox address. SMS: a phone number in E.164 form. PUSH: `fcm:` and a registration token, "
+        "`fcm-fid:` and an installation id, or `apns:` and a device token in hexadecimal.",
+        1024,
+        minLength=1,
+    ),
+    "body": text(
+        f"At most {BODY_MAX_BYTES:,} bytes; for SMS at most {SMS_MAX_LENGTH:,} characters; for PUSH at most 4,096 "
+        "bytes of JSON together with `subject` and `data`.",
+        BODY_MAX_BYTES,
+        minLength=1,
+    ),
+}
+_REQUEST_OPTIONAL = {
+    "idempotencyKey": text(
+        "Instead of the `Idempotency-Key` header; one of the two is required. Printable characters. It is remembered "
+        "for as long as the notification is kept.",
+        255,
+        minLength=1,
+    ),
+    "subject": text("Required for EMAIL; the title of a PUSH. One line.", 255),
+    "htmlBody": text(f"EMAIL only; at most {HTML_MAX_BYTES:,} bytes.", HTML_MAX_BYTES),
+    "data": pairs("PUSH only: string pairs for the app."),
+    "fromName": text("EMAIL only: the name beside the sender's address. One line.", 255),
+    "replyTo": text("EMAIL only: a mailbox address.", 320),
+    "priority": one_of(Priority.__members__, "`NORMAL` when absent. A HIGH one never waits behind a LOW one."),
+    "sendAt": instant("Not before this time, at most 366 days ahead; one in the past means now. With an offset."),
+    "delaySeconds": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": AHEAD_MAX_SECONDS,
+        "description": "Instead of `sendAt`: so long after it was accepted. Fractions are allowed.",
+    },
+    "expiresAt": instant("Not sent after this time; must be after the send time."),
+    "ttlSeconds": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": TTL_MAX_SECONDS,
+        "description": "Instead of `expiresAt`: so long after the send time.",
+    },
+    "maxAttempts": whole("How often to try; the channel's own number when absent.", minimum=1, maximum=20),
+    "userId": text("The client's own label: whom it concerns.", 255),
+    "reference": text("The client's own label: what it is about.", 255),
+    "metadata": pairs("The client's own labels, 2 KiB of JSON at most.", maxProperties=METADATA_MAX_PAIRS),
+    "collapseKey": text(
+        "PUSH only: a newer one replaces an undelivered older one. Printable ASCII.", COLLAPSE_KEY_MAX_LENGTH
+    ),
+    "onUnconfirmed": one_of(
+        OnUnconfirmed,
+        "When nobody can say whether it was sent. RETRY: send again, perhaps twice. HOLD: let an operator decide.",
+    ),
+}
+
+REQUEST: Schema = {
+    "type": "object",
+    "description": "One notification to send. A field that is null counts as absent; an unknown field is refused.",
+    "properties": _REQUEST_REQUIRED | {name: or_null(schema) for name, schema in _REQUEST_OPTIONAL.items()},
+    "required": list(_REQUEST_REQUIRED),
+    "additionalProperties": False,
+}
+
+_ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered; also the provider's idempotency key."}
+
+_NOTIFICATION: dict[str, Schema] = {
+    "id": _ID,
+    "groupId": or_null({"type": "string", "format": "uuid", "description": "What was created together shares it."}),
+    "status": one_of(Status, "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final."),
+    "waitingReason": or_null(one_of(WaitingReason, "Why a PENDING one is not due.")),
+    "channel": one_of(Channel, "What kind of address the recipient is."),
+    "recipient": text("In canonical form."),
+    "subject": or_null(text("As it was given.")),
+    "priority": one_of(Priority.__members__, "As it was given, or NORMAL."),
+    "sendAt": instant("The time asked for."),
+    "dueAt": instant("The earliest time of the next try; moves with retries."),
+    "expiresAt": or_null(instant("Not sent after this time.")),
+    "attemptCount": whole("Counted attempts so far.", minimum=0),
+    "maxAttempts": whole("After so many attempts it is dead-lettered.", minimum=1),
+    "provider": or_null(text("The provider that accepted it.")),
+    "lastUsedProvider": or_null(text("The provider of the last attempt.")),
+    "providerMessageId": or_null(text("The provider's own id for it.")),
+    "reconciledAt": or_null(instant("When the provider was last asked what became of it.")),
+    "deliveryStatus": or_null(text("What the provider later reported from the recipient's side.")),
+    "lastError": {
+        "description": "What the last failed attempt met with.",
+        "anyOf": [
+            whole_object({"code": text("Stable, for programs."), "message": or_null(text("For people."))}, "An error."),
+            {"type": "null"},
+        ],
+    },
+    "operatorRetryCount": whole("How often an operator gave it new attempts.", minimum=0),
+    "userId": or_null(text("The client's own label.")),
+    "reference": or_null(text("The client's own label.")),
+    "metadata": pairs("The client's own labels."),
+    "createdAt": instant("When it was accepted."),
+    "updatedAt": instant("When it last changed."),
+    "finishedAt": or_null(instant("When it became final.")),
+}
+NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.")
+
+ATTEMPT = whole_object(
+    {
+        "cycle": whole("Grows with each operator retry."),
+        "number": whole("Grows with each counted attempt of a cycle."),
+        "hop": whole("Grows with each provider tried within an attempt."),
+        "provider": or_null(text("Who was asked to send it.")),
+        "outcome": one_of(Outcome, "The provider's verdict; LOST when the worker died."),
+        "errorCode": or_null(text("Stable, for programs.")),
+        "errorMessage": or_null(text("For people.")),
+        "providerMessageId": or_null(text("The provider's own id for it.")),
+        "startedAt": or_null(instant("When the request went out.")),
+        "finishedAt": instant("When the verdict was known."),
+    },
+    "One try with one provider.",
+)
+
+NOTIFICATION_IN_FULL = whole_object(
+    _NOTIFICATION
+    | {
+        "body": text("The text."),
+        "htmlBody": or_null(text("The HTML text of an EMAIL.")),
+        "data": pairs("The string pairs of a PUSH."),
+        "fromName": or_null(text("The sender's name of an EMAIL.")),
+        "replyTo": or_null(text("Where answers to an EMAIL go.")),
+        "collapseKey": or_null(text("The collapse key of a PUSH.")),
+        "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
+        "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
+        "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
+        "operatorActions": {"type": "array", "items": {"type": "object"}, "description": "What operators did."},
+    },
+    "A notification with its content and history.",
+)
+
+_URL = or_null({"type": "string", "format": "uri", "description": "Null at the end of the list."})
+PAGE = whole_object(
+    {"results": {"type": "array", "items": reference("Notification")}, "next": _URL, "previous": _URL},
+    "One page of a list; `next` leads to older ones, `previous` to newer ones.",
+)
+
+PROBLEM = whole_object(
+    {
+        "type": text("What sort of problem; stable, for programs."),
+        "title": text("The same for people."),
+        "status": whole("The HTTP status code."),
+        "detail": text("What it means here."),
+        "errors": {
+            "type": "array",
+            "description": "What is wrong field by field; empty when it is not about a field.",
+            "items": whole_object(
+                {
+                    "field": text("The field's name as in the request."),
+                    "code": text("Stable, for programs."),
+                    "message": text("For people; continues the field's name to a sentence."),
+                },
+                "One thing wrong with one field.",
+            ),
+        },
+    },
+    "A problem as RFC 9457 has it.",
+)
+
+COMPONENTS = {
+    "NotificationRequest": REQUEST,
+    "Notification": NOTIFICATION,
+    "NotificationInFull": NOTIFICATION_IN_FULL,
+    "NotificationPage": PAGE,
+    "Attempt": ATTEMPT,
+    "Problem": PROBLEM,
+}
+
+
+def add_components(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
+    """drf-spectacular's post-processing hook."""
+    result.setdefault("components", {}).setdefault("schemas", {}).update(COMPONENTS)
+    return result

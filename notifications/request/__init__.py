@@ -1,0 +1,19 @@
+"""The rules for one request: check it, bring it into canonical form, fingerprint it. Pure, no database."""
+
+from notifications.request.canonical import FINGERPRINT_VERSION, fingerprint
+from notifications.request.check import Checked, Defaults, NotificationRequest, check
+from notifications.request.recipients import canonical_filter, canonical_recipient
+from notifications.request.times import Schedule, parse_instant
+
+__all__ = [
+    "FINGERPRINT_VERSION",
+    "Checked",
+    "Defaults",
+    "NotificationRequest",
+    "Schedule",
+    "canonical_filter",
+    "canonical_recipient",
+    "check",
+    "fingerprint",
+    "parse_instant",
+]

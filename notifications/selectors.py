@@ -1,0 +1,124 @@
+"""Reading: what clients and operators may see, and what the workers look up beside the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from notifications.channel import Channel, Priority
+from notifications.errors import NotFound
+from notifications.models import Client, Notification
+from notifications.status import Status
+from notifyq import secrets
+
+UNREADABLE_SMTP_URL = "unreadable:"
+"""Stands for a relay whose stored address none of the encryption keys opens. No adapter takes it for an address, so
+that nothing is sent through another relay instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationFilter:
+    """What a list is narrowed to; None and empty mean everything.
+
+    `created_after` is inclusive and `created_before` exclusive, so that neighbouring windows neither overlap nor gap.
+    """
+
+    statuses: Sequence[Status] = ()
+    channel: Channel | None = None
+    priority: Priority | None = None
+    recipient: str | None = None
+    reference: str | None = None
+    user_id: str | None = None
+    group_id: UUID | None = None
+    error_code: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+def database_now() -> datetime:
+    """The time that counts: PostgreSQL's, also inside a long transaction of the caller's."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        return cast("datetime", cursor.fetchone()[0])
+
+
+def one(notification_id: UUID, client: Client | None) -> Notification:
+    """One notification with its content.
+
+    Args:
+        client: whose it must be; None for an operator.
+
+    Raises:
+        NotFound: there is none, or it is another client's.
+    """
+    found = _visible(client).select_related("content").filter(pk=notification_id).first()
+    if found is None:
+        raise NotFound("there is no such notification")
+    return found
+
+
+def by_idempotency_key(client: Client, key: str) -> Notification | None:
+    """The notification that the client's key belongs to, with its content."""
+    rows = Notification.objects.select_related("content")
+    return rows.filter(client=client, idempotency_key=key, target_index=0).first()
+
+
+def listed(client: Client | None, wanted: NotificationFilter) -> QuerySet[Notification]:
+    """Notifications that match, to be ordered and cut by id; only the parts of the content that a list shows.
+
+    Args:
+        client: whose they are; None for an operator, who sees all.
+    """
+    rows = _visible(client).filter(**_conditions(wanted)).select_related("content")
+    return rows.only(*_QUEUE_COLUMNS, "content__subject", "content__metadata")
+
+
+def sender_settings(client_ids: Collection[UUID]) -> dict[UUID, dict[str, str]]:
+    """The own sending settings of those of the clients that have any.
+
+    Returns:
+        By client id: `smtp_url` (decrypted; `UNREADABLE_SMTP_URL` when no key opens it) and `email_from`, each only
+        where it is set. Repeatable; one query.
+    """
+    rows = Client.objects.filter(pk__in=client_ids).exclude(smtp_url_encrypted="", email_from="")
+    return {
+        pk: _sender(token, email_from)
+        for pk, token, email_from in rows.values_list("pk", "smtp_url_encrypted", "email_from")
+    }
+
+
+def _sender(token: str, email_from: str) -> dict[str, str]:
+    try:
+        smtp_url = secrets.decrypt(token) if token else ""
+    except secrets.Unreadable:
+        smtp_url = UNREADABLE_SMTP_URL
+    return {name: value for name, value in (("smtp_url", smtp_url), ("email_from", email_from)) if value}
+
+
+def _visible(client: Client | None) -> QuerySet[Notification]:
+    return Notification.objects.all() if client is None else Notification.objects.filter(client=client)
+
+
+def _conditions(wanted: NotificationFilter) -> dict[str, object]:
+    conditions: dict[str, object] = {
+        "status__in": list(wanted.statuses) or None,
+        "channel": wanted.channel,
+        "priority": wanted.priority,
+        "recipient": wanted.recipient,
+        "reference": wanted.reference,
+        "user_id": wanted.user_id,
+        "group_id": wanted.group_id,
+        "last_error_code": wanted.error_code,
+        "created_at__gte": wanted.created_after,
+        "created_at__lt": wanted.created_before,
+    }
+    return {name: value for name, value in conditions.items() if value is not None}
+
+
+_QUEUE_COLUMNS = tuple(f.name for f in Notification._meta.concrete_fields)

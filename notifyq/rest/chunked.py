@@ -1,0 +1,41 @@
+"""Bodies without a Content-Length (`Transfer-Encoding: chunked`), which Django alone takes for empty."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from notifyq.rest.problem import Problem
+
+_STEP = 1 << 16
+
+
+class ChunkedBodyMiddleware:
+    """Reads such a body, within bounds, where the server marks its end; elsewhere its length has to be stated."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.headers.get("Transfer-Encoding") or request.META.get("CONTENT_LENGTH"):
+            return self._get_response(request)
+        if not request.META.get("wsgi.input_terminated"):
+            return Problem(411, "length-required", "Please state the body's length in Content-Length.").response()
+        body = _read(request.META["wsgi.input"], settings.REQUEST_MAX_BYTES)
+        if body is None:
+            return Problem(413, "too-large", f"The body must be at most {settings.REQUEST_MAX_BYTES} bytes.").response()
+        request.META["CONTENT_LENGTH"] = str(len(body))
+        request._stream = io.BytesIO(body)
+        return self._get_response(request)
+
+
+def _read(stream: io.BufferedIOBase, most: int) -> bytes | None:
+    """None when it is longer than `most`."""
+    parts, size = [], 0
+    while size <= most and (chunk := stream.read(_STEP)):
+        parts.append(chunk)
+        size += len(chunk)
+    return b"".join(parts) if size <= most else None

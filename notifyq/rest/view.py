@@ -1,0 +1,61 @@
+"""What every address of the API has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from notifyq.rest.auth import HasScope
+from notifyq.rest.parser import BODY_MAX_BYTES, StrictJsonParser, refuse_long_body
+from notifyq.rest.problem import field_error, invalid, not_found
+
+
+class ApiView(APIView):
+    """Takes and gives JSON only, and opens to callers with one of the scopes of the method.
+
+    Attributes:
+        scopes: by HTTP method, the scopes of which the caller needs one.
+        body_max_bytes: the longest body taken.
+    """
+
+    scopes: ClassVar[Mapping[str, Collection[str]]] = {}
+    body_max_bytes: ClassVar[int] = BODY_MAX_BYTES
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # no OPTIONS: the schema says it better
+    parser_classes = [StrictJsonParser]
+    renderer_classes = [JSONRenderer]
+    permission_classes = [HasScope]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        refuse_long_body(request, self.body_max_bytes)
+
+
+def query_values(request: Request, known: Collection[str], repeatable: Collection[str] = ()) -> dict[str, list[str]]:
+    """The query's values by name.
+
+    Raises:
+        Problem: 400, naming what is unknown, given twice, or not text that can be stored.
+    """
+    errors = []
+    for name, values in request.query_params.lists():
+        if name not in known:
+            errors.append(field_error(name[:100].replace("\x00", "?"), "unknown", "is not a parameter of this address"))
+        elif len(values) > 1 and name not in repeatable:
+            errors.append(field_error(name, "repeated", "must be given only once"))
+        elif any("\x00" in value for value in values):
+            errors.append(field_error(name, "nul_character", "must not contain the NUL character"))
+    if errors:
+        raise invalid(errors[:20])
+    return {name: values for name, values in request.query_params.lists() if values}
+
+
+@csrf_exempt
+def unknown_address(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """Below /api/ even what is not there answers as a problem document."""
+    return not_found().response()
