@@ -68,6 +68,9 @@ class Notification(LeasedModel):
     provider_message_id = models.CharField(max_length=255, blank=True, default="", db_default="")
     last_error_code = models.CharField(max_length=64, blank=True, default="", db_default="")
     last_error_message = models.CharField(max_length=500, blank=True, default="", db_default="")
+    outcome_sequence = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often it has reached a final state: it can again after a retry."
+    )
     operator_retry_count = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     user_id = models.CharField(max_length=255, blank=True, default="", db_default="")

@@ -9,6 +9,7 @@ from notifications.queue.claim import Claimed, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.insert import insert
+from notifications.queue.outcomes import on_outcome
 from notifications.queue.rescue import Rescued, rescue
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
@@ -28,6 +29,7 @@ __all__ = [
     "insert",
     "leave",
     "next_due_in_seconds",
+    "on_outcome",
     "release",
     "rescue",
     "settle",

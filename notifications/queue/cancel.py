@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from notifications.models import Notification
+from notifications.queue.outcomes import announce
 from notifications.status import Status
 
 
@@ -15,9 +18,18 @@ def cancel(notification_id: UUID) -> bool:
 
     Returns:
         Whether this call cancelled it. True means that it is never sent from here on.
+
+    Transaction: the caller's, or one of its own.
     """
     waiting = Notification.objects.filter(pk=notification_id, status=Status.PENDING, unconfirmed_provider="")
-    changed = waiting.update(
-        status=Status.CANCELLED, waiting_reason="", suspect=False, finished_at=Now(), updated_at=Now()
-    )
+    with transaction.atomic():
+        changed = waiting.update(
+            status=Status.CANCELLED,
+            waiting_reason="",
+            suspect=False,
+            outcome_sequence=F("outcome_sequence") + 1,
+            finished_at=Now(),
+            updated_at=Now(),
+        )
+        announce([notification_id] if changed else [])
     return changed == 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db.models import Case, Value, When
+from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 
 from notifications.channel import OnUnconfirmed
 from notifications.models import Notification
 from notifications.outcome import Standing, out_of_time
+from notifications.queue.outcomes import announce
 from notifications.status import Status
 from notifyq.leasing import in_transaction_bounded, lock
 
@@ -54,6 +55,8 @@ def end_expired(ids: Sequence[UUID]) -> None:
         waiting_reason="",
         suspect=False,
         final_check=False,
+        outcome_sequence=F("outcome_sequence") + 1,
         finished_at=Now(),
         updated_at=Now(),
     )
+    announce(ids)

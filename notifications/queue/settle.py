@@ -12,6 +12,7 @@ from django.db import transaction
 
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision
+from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
 from notifications.verdict import Outcome
 from notifyq.leasing import Arrays, Follower, end_leases, write_all
@@ -75,6 +76,7 @@ _SETTLE = {
     "due_at": "COALESCE(now() + v.wait_seconds * interval '1 second', n.due_at)",
     "attempt_count": "n.attempt_count - v.refund",
     "finished_at": "CASE WHEN v.is_final THEN now() END",
+    "outcome_sequence": "n.outcome_sequence + v.is_final::int",
     "updated_at": "now()",
     "last_error_code": "v.error_code",
     "last_error_message": "v.error_message",
@@ -171,7 +173,10 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
     with transaction.atomic():  # a savepoint inside a caller's transaction: a refused batch must not poison it
-        return end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
+        ended = end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
+        final = {(e.id, e.token) for e in endings if e.decision.is_final}
+        announce([identity for identity, token in ended if (identity, token) in final])
+    return ended
 
 
 def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
