@@ -65,6 +65,7 @@ class Decision:
         suspect: it has to be claimed alone from here on.
         final_check: its next claim is the one extra send.
         unconfirmed_provider: where an attempt stays open that may have been sent.
+        not_sent: the attempt in hand certainly sent nothing, so what it took of a rate limit is given back.
     """
 
     status: Status
@@ -78,6 +79,7 @@ class Decision:
     unconfirmed_provider: str = ""
     suspect: bool = False
     final_check: bool = False
+    not_sent: bool = False
 
     @property
     def is_final(self) -> bool:
@@ -104,11 +106,14 @@ def after_verdict(
     if verdict.outcome is Outcome.ACCEPTED:
         return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
     if verdict.outcome is Outcome.REJECTED:
-        return Decision(Status.FAILED, error_code=verdict.error_code, error_message=verdict.error_message)
+        return Decision(
+            Status.FAILED, error_code=verdict.error_code, error_message=verdict.error_message, not_sent=True
+        )
+    not_sent = verdict.outcome is not Outcome.UNCONFIRMED
     open_at = provider if verdict.outcome is Outcome.UNCONFIRMED else standing.unconfirmed_provider
-    may_retry = verdict.outcome is not Outcome.UNCONFIRMED or may_send_again or _wants_retry(standing)
+    may_retry = not_sent or may_send_again or _wants_retry(standing)
     if not (standing.attempts_left and may_retry):
-        return _dead_letter(verdict.error_code, verdict.error_message, open_at)
+        return _dead_letter(verdict.error_code, verdict.error_message, open_at, not_sent=not_sent)
     wait = backoff.wait_seconds(standing.attempt_number, at_least_seconds=at_least_seconds, dice=dice)
     return Decision(
         Status.PENDING,
@@ -117,6 +122,7 @@ def after_verdict(
         error_code=verdict.error_code,
         error_message=verdict.error_message,
         unconfirmed_provider=open_at,
+        not_sent=not_sent,
     )
 
 
@@ -137,10 +143,10 @@ def after_loss(standing: Standing, *, provider: str, begun: bool, may_send_again
     if not safe and not _wants_retry(standing):
         return _dead_letter(LOST, _LOST_TEXT, open_at)
     if refund or standing.attempts_left:
-        return _alone(refund, open_at)
+        return _alone(refund, open_at, not_sent=not begun)
     if begun and may_send_again and not standing.final_check:
         return _alone(0, open_at, final_check=True)
-    return _dead_letter(LOST, _LOST_TEXT, open_at)
+    return _dead_letter(LOST, _LOST_TEXT, open_at, not_sent=not begun)
 
 
 def given_back(standing: Standing) -> Decision:
@@ -151,24 +157,30 @@ def given_back(standing: Standing) -> Decision:
         unconfirmed_provider=standing.unconfirmed_provider,
         suspect=standing.suspect,
         final_check=standing.final_check,
+        not_sent=True,
     )
 
 
 def out_of_time(standing: Standing) -> Decision:
     """Its time to live ended before the send in hand was begun."""
     if standing.unconfirmed_provider:
-        return _dead_letter(EXPIRED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted)
+        return _dead_letter(
+            EXPIRED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted, not_sent=True
+        )
     return Decision(
         Status.EXPIRED,
         refund=standing.uncounted,
         error_code=EXPIRED,
         error_message="its time to live ended before it could be sent",
+        not_sent=True,
     )
 
 
 def held(standing: Standing) -> Decision:
     """It may have been sent, sending again is not safe, and its client wants a person to decide."""
-    return _dead_letter(UNCONFIRMED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted)
+    return _dead_letter(
+        UNCONFIRMED, _UNCONFIRMED_TEXT, standing.unconfirmed_provider, refund=standing.uncounted, not_sent=True
+    )
 
 
 def after_bug(standing: Standing, error: BaseException, *, provider: str = "") -> Decision:
@@ -194,7 +206,7 @@ def _wants_retry(standing: Standing) -> bool:
     return standing.on_unconfirmed is OnUnconfirmed.RETRY
 
 
-def _alone(refund: int, open_at: str, *, final_check: bool = False) -> Decision:
+def _alone(refund: int, open_at: str, *, final_check: bool = False, not_sent: bool = False) -> Decision:
     return Decision(
         Status.PENDING,
         refund=refund,
@@ -203,13 +215,19 @@ def _alone(refund: int, open_at: str, *, final_check: bool = False) -> Decision:
         unconfirmed_provider=open_at,
         suspect=True,
         final_check=final_check,
+        not_sent=not_sent,
     )
 
 
-def _dead_letter(code: str, message: str, open_at: str, *, refund: int = 0) -> Decision:
+def _dead_letter(code: str, message: str, open_at: str, *, refund: int = 0, not_sent: bool = False) -> Decision:
     """Where an attempt is open that may have been sent, that is the reason an operator has to see."""
     if open_at:
         code, message = UNCONFIRMED, message or _UNCONFIRMED_TEXT
     return Decision(
-        Status.DEAD_LETTERED, refund=refund, error_code=code, error_message=message, unconfirmed_provider=open_at
+        Status.DEAD_LETTERED,
+        refund=refund,
+        error_code=code,
+        error_message=message,
+        unconfirmed_provider=open_at,
+        not_sent=not_sent,
     )

@@ -117,6 +117,8 @@ class Config:
     provider_chains: Mapping[Channel, tuple[str, ...]]
     backoff_base_seconds: float
     backoff_max_seconds: float
+    rate_limit_count: int
+    rate_limit_window_seconds: float
     lease_seconds: float
     send_timeout_seconds: float
     poll_seconds: float
@@ -148,6 +150,8 @@ class Config:
             provider_chains={c: _chain(env, c) for c in Channel},
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
+            rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),
+            rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeout_seconds=env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600),
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),

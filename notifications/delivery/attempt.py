@@ -71,12 +71,12 @@ class Deliverer:
 
     def _may_begin(self, held: Held, chain: Chain, provider: Provider) -> bool:
         """The last look before a send: in time, long enough in the lease, and, where that matters, on record."""
-        if held.is_past_ttl() or held.lease_left_seconds() < self.send_timeout_seconds:
+        if held.is_past_ttl() or held.usable_seconds() < self.send_timeout_seconds:
             return False
         if chain.records_start(provider) and not self.begin(held, provider):
             return False
         # Again, since putting it on record may have taken a while.
-        return not held.is_past_ttl() and held.lease_left_seconds() >= self.send_timeout_seconds
+        return not held.is_past_ttl() and held.usable_seconds() >= self.send_timeout_seconds
 
     def _call(self, held: Held, provider: Provider, hops: list[Hop]) -> None:
         message = message_of(held, dict(self.senders(held.claimed.client_id)))

@@ -16,29 +16,30 @@ class Held:
     """What a worker holds. Instants are on `notifyq.runtime.clock.elapsed`.
 
     Attributes:
-        lease_until: when the lease is over, never later than the database thinks.
+        usable_until: by then its send must be over: the lease, or the slot of a rate limit, ends no sooner.
         expires: when its time to live is over; None when it never is.
         due: when it was due.
     """
 
     claimed: Claimed
-    lease_until: float
+    usable_until: float
     expires: float | None
     due: float
 
     @classmethod
-    def since(cls, claimed: Claimed, before_claim: float, lease_seconds: float) -> Held:
+    def since(cls, claimed: Claimed, before_claim: float, usable_seconds: float) -> Held:
         """Args: before_claim: an instant before the claim was asked for, so that every deadline errs to the early."""
         expires = None if claimed.ttl_seconds is None else before_claim + claimed.ttl_seconds
-        return cls(claimed, before_claim + lease_seconds, expires, before_claim - claimed.overdue_seconds)
+        return cls(claimed, before_claim + usable_seconds, expires, before_claim - claimed.overdue_seconds)
 
     @property
     def order(self) -> tuple[int, float]:
         """The queue's order, kept in the worker's buffer too."""
         return (self.claimed.priority, self.due)
 
-    def lease_left_seconds(self) -> float:
-        return self.lease_until - elapsed()
+    def usable_seconds(self) -> float:
+        """What is left for a send to be made in."""
+        return self.usable_until - elapsed()
 
     def is_past_ttl(self) -> bool:
         return self.expires is not None and elapsed() >= self.expires

@@ -50,7 +50,7 @@ class Starter:
         Waits no longer than there is a lease to use: with the database away it answers False, since a send that is
         not on record must not begin.
         """
-        usable_seconds = held.lease_left_seconds() - self._send_timeout_seconds
+        usable_seconds = held.usable_seconds() - self._send_timeout_seconds
         wish = _Wish(Start(held.claimed.id, held.claimed.token, provider.name, self._send_timeout_seconds), Future())
         self._wishes.put(wish)
         try:

@@ -11,8 +11,12 @@ from notifications.channel import Channel
 from notifications.providers.chains import Chains
 from notifications.queue.rescue import LIMIT, Rescued, Safety
 from notifyq.runtime.clock import elapsed
+from ratelimits import ledger
+from ratelimits.window import Limit
 
 log = logging.getLogger(__name__)
+
+PRUNE_EVERY_SECONDS = 60.0
 
 
 def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
@@ -31,21 +35,34 @@ def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
 class Upkeep:
     """Every worker does it, about once a poll; each pass is bounded and guarded, so any number may do it at once."""
 
-    def __init__(self, chains: Chains, interval_seconds: float) -> None:
+    def __init__(self, chains: Chains, interval_seconds: float, rate_limit: Limit | None) -> None:
         self._safety = safety_of(chains)
+        self._rate_limit = rate_limit
         self._interval_seconds = interval_seconds
         self._next = 0.0
+        self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
-        """One pass, when it is time for one. Returns how many notifications it moved."""
+        """One pass over the gates, and, when it is time for one, over the rest. Returns how many rows it moved."""
+        released = queue.release_parked(self._rate_limit)
         if elapsed() < self._next:
-            return 0
+            return released
         rescued = self.rescue()
         expired = queue.expire()
         metrics.record_expired(expired)
+        self._prune()
         more = len(rescued) >= LIMIT or expired >= queue.EXPIRE_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
-        return len(rescued) + expired
+        return released + len(rescued) + expired
+
+    def _prune(self) -> None:
+        """Slots are kept well beyond their window, so that one that is made longer still finds them."""
+        if elapsed() < self._next_prune:
+            return
+        window = ledger.longest_window_seconds(self._rate_limit)
+        pruned = ledger.prune(2 * window + 3600)
+        again = 0.0 if pruned >= ledger.PRUNE_LIMIT else PRUNE_EVERY_SECONDS * random.uniform(0.5, 1.5)
+        self._next_prune = elapsed() + again
 
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""

@@ -27,6 +27,8 @@ from notifications.retry import Backoff
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
 from notifyq.runtime.wakeup import QUEUE_CHANNEL, Listener
+from ratelimits import ledger
+from ratelimits.window import Limit
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +59,16 @@ class WorkerOptions:
     poll_seconds: float
     grace_seconds: float
     backoff: Backoff
+    rate_limit: Limit | None
     wakeup: bool
     drain: bool
+
+    @property
+    def usable_seconds(self) -> float:
+        """From a claim to the end of the last send that may be made of it: a send that waits in the buffer behind
+        another may still begin when that one has used its whole timeout, and a slot of a rate limit is held no longer
+        than that takes."""
+        return min(self.lease_seconds, 2 * self.send_timeout_seconds + 1.0)
 
 
 def new_worker_id(role: Role) -> str:
@@ -89,8 +99,15 @@ class Worker:
             chains, options.backoff, options.send_timeout_seconds, self._starter.begin, self._senders.of
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
-        self._upkeep = Upkeep(chains, options.poll_seconds)
+        self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit)
         self._listener = Listener(QUEUE_CHANNEL, self._wake.set)
+        self._claimer = queue.Claimer(
+            worker_id,
+            options.lease_seconds,
+            queue.Limits(options.rate_limit, options.usable_seconds),
+            options.channels,
+            suspects=options.role is Role.QUARANTINE,
+        )
         self._rate = _Rate()
         self._beat_at = 0.0
 
@@ -113,7 +130,7 @@ class Worker:
         return self._finish()
 
     def claim_once(self) -> int:
-        """One round of claiming: fill the free seats and the buffer. Returns how many were claimed.
+        """One round of claiming: fill the free seats and the buffer. Returns how many were moved from where they were.
 
         Raises:
             DatabaseError: nothing was claimed, or what was is taken back when its lease runs out.
@@ -122,17 +139,11 @@ class Worker:
         if room <= 0:
             return 0
         before = elapsed()
-        rows = queue.claim(
-            worker_id=self.id,
-            limit=room,
-            lease_seconds=self._options.lease_seconds,
-            channels=self._options.channels,
-            suspects=self._options.role is Role.QUARANTINE,
-        )
-        if rows:
-            metrics.record_claim(len(rows), elapsed() - before)
-            self._hold([Held.since(row, before, self._options.lease_seconds) for row in rows])
-        return len(rows)
+        claim = queue.claim(self._claimer, room)
+        if claim.rows:
+            metrics.record_claim(len(claim.rows), elapsed() - before)
+            self._hold([Held.since(row, before, self._options.usable_seconds) for row in claim.rows])
+        return len(claim.rows) + claim.passed_over_count
 
     def _hold(self, rows: Sequence[Held]) -> None:
         try:
@@ -159,7 +170,8 @@ class Worker:
             channels=self._options.channels, suspects=self._options.role is Role.QUARANTINE
         )
         self._nothing_due = waiting is None or waiting > 0
-        return self._idle_seconds(waiting)
+        gate = ledger.next_release_in_seconds()
+        return self._idle_seconds(min((w for w in (waiting, gate) if w is not None), default=None))
 
     def _idle_seconds(self, next_due: float | None) -> float:
         poll = self._options.poll_seconds * random.uniform(0.75, 1.0)

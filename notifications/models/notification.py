@@ -14,6 +14,7 @@ from notifications.status import FINAL, Status, WaitingReason
 from notifyq.leasing.models import LeasedModel
 
 PENDING = Q(status=Status.PENDING)
+READY = PENDING & Q(parked_by__isnull=True)
 PROCESSING = Q(status=Status.PROCESSING)
 
 
@@ -37,6 +38,9 @@ class Notification(LeasedModel):
     )
     waiting_reason = models.CharField(
         max_length=24, blank=True, default="", db_default="", choices=[(r.value, r.value) for r in WaitingReason]
+    )
+    parked_by = models.UUIDField(
+        null=True, blank=True, help_text="What keeps it out of the claim's way: the bucket of a full rate limit."
     )
     send_at = models.DateTimeField(help_text="The time asked for; `due_at` moves with retries, this does not.")
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -83,17 +87,25 @@ class Notification(LeasedModel):
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [
             # Its key is the claim's ORDER BY, and no row that may not be claimed stands in it.
-            models.Index("priority", "due_at", "id", condition=PENDING & Q(suspect=False), name="notification_claim"),
+            models.Index("priority", "due_at", "id", condition=READY & Q(suspect=False), name="notification_claim"),
             # The same for workers that serve some channels only.
             models.Index(
                 "channel",
                 "priority",
                 "due_at",
                 "id",
-                condition=PENDING & Q(suspect=False),
+                condition=READY & Q(suspect=False),
                 name="notification_claim_channel",
             ),
-            models.Index("priority", "due_at", "id", condition=PENDING & Q(suspect=True), name="notification_suspect"),
+            models.Index("priority", "due_at", "id", condition=READY & Q(suspect=True), name="notification_suspect"),
+            models.Index(
+                "parked_by",
+                "priority",
+                "due_at",
+                "id",
+                condition=Q(parked_by__isnull=False),
+                name="notification_parked",
+            ),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),
@@ -112,6 +124,9 @@ class Notification(LeasedModel):
             models.CheckConstraint(
                 condition=Q(waiting_reason="") | (PENDING & Q(waiting_reason__in=list(WaitingReason))),
                 name="notification_waiting_reason",
+            ),
+            models.CheckConstraint(
+                condition=PENDING | Q(parked_by__isnull=True), name="notification_parked_only_pending"
             ),
             models.CheckConstraint(
                 condition=(

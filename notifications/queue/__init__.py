@@ -4,10 +4,12 @@ A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`
 `expire` end what still waits. Every change is one guarded statement, so any two callers may race.
 """
 
+from notifications.queue.admission import Limits
 from notifications.queue.cancel import cancel
-from notifications.queue.claim import Claimed, claim, next_due_in_seconds
+from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
+from notifications.queue.gates import release_parked
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
 from notifications.queue.rescue import Rescued, rescue
@@ -18,8 +20,11 @@ from notifications.queue.workers import beat, leave
 __all__ = [
     "EXPIRE_LIMIT",
     "AttemptRecord",
+    "Claim",
     "Claimed",
+    "Claimer",
     "Ending",
+    "Limits",
     "Rescued",
     "Start",
     "beat",
@@ -31,6 +36,7 @@ __all__ = [
     "next_due_in_seconds",
     "on_outcome",
     "release",
+    "release_parked",
     "rescue",
     "settle",
     "start_sends",

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from notifications.models import Notification
+from notifications.queue.admission import drop_reserved_slots
 from notifications.queue.outcomes import announce
 from notifications.status import Status
 
@@ -27,9 +28,12 @@ def cancel(notification_id: UUID) -> bool:
             status=Status.CANCELLED,
             waiting_reason="",
             suspect=False,
+            parked_by=None,
             outcome_sequence=F("outcome_sequence") + 1,
             finished_at=Now(),
             updated_at=Now(),
         )
-        announce([notification_id] if changed else [])
+        if changed:
+            announce([notification_id])
+            drop_reserved_slots([notification_id])
     return changed == 1

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
+from notifications.queue.admission import Limits, Row, admit
 from notifications.queue.expire import end_expired
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
@@ -70,49 +71,70 @@ class Claimed:
     content: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
-def claim(
-    *,
-    worker_id: str,
-    limit: int,
-    lease_seconds: float,
-    channels: Sequence[Channel] = (),
-    suspects: bool = False,
-) -> list[Claimed]:
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one claim took.
+
+    Attributes:
+        rows: in order.
+        passed_over_count: due ones that were moved out of the way instead: parked behind a rate limit, or expired.
+            More may be due behind them.
+    """
+
+    rows: list[Claimed]
+    passed_over_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimer:
+    """Who claims, and on what terms.
+
+    Attributes:
+        channels: only these; empty means all.
+        suspects: rows whose worker died (for a quarantine process, one at a time) instead of the others.
+    """
+
+    worker_id: str
+    lease_seconds: float
+    limits: Limits
+    channels: tuple[Channel, ...] = ()
+    suspects: bool = False
+
+
+def claim(claimer: Claimer, limit: int) -> Claim:
     """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
 
-    What has outlived its time to live is ended on the way and not returned.
+    What has outlived its time to live is ended on the way, and what is over its rate limit is parked.
 
     Args:
-        worker_id: who holds them.
         limit: free seats of the worker.
-        channels: only these; empty means all.
-        suspects: take rows whose worker died (for a quarantine process, one at a time) instead of the others.
 
     Returns:
-        The rows, in order, now PROCESSING with one more attempt counted. The transaction has committed.
+        The rows, now PROCESSING with one more attempt counted. The transaction has committed.
 
-    Transaction: one short one, READ COMMITTED. Locks: `notifyq.leasing.lock` on the rows returned.
+    Transaction: one short one, READ COMMITTED. Locks: `notifyq.leasing.lock` on the rows, then the buckets of the
+    rate limits.
     """
+    token = uuid4()
     with in_transaction_bounded():
-        rows = _lock_due(limit, channels, suspects=suspects)
-        rows = _end_those_past_ttl(rows)
-        if not rows:
-            return []
-        token = uuid4()
-        ids = [row[0] for row in rows]
-        take(
-            Notification,
-            ids,
-            token=token,
-            worker_id=worker_id,
-            lease_seconds=lease_seconds,
-            status=Status.PROCESSING,
-            waiting_reason="",
-            attempt_count=F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1)),
-            updated_at=Now(),
-        )
-        content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
-    return [_claimed(row, token, content[row[0]]) for row in rows]
+        due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
+        in_time = _end_those_past_ttl(due)
+        rows, _ = admit(in_time, token, claimer.limits) if in_time else ([], 0)
+        if rows:
+            ids = [row["id"] for row in rows]
+            take(
+                Notification,
+                ids,
+                token=token,
+                worker_id=claimer.worker_id,
+                lease_seconds=claimer.lease_seconds,
+                status=Status.PROCESSING,
+                waiting_reason="",
+                attempt_count=F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1)),
+                updated_at=Now(),
+            )
+            content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
+    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(due) - len(rows))
 
 
 def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
@@ -128,65 +150,48 @@ def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = Fa
 def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[QuerySet[Notification]]:
     """One per priority (and channel, when restricted), so that no row stands behind a run of rows that cannot be
     claimed: each reads the head of the claim index, whose key is its ORDER BY."""
-    waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects)
+    waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects, parked_by=None)
     # In random order, so that a channel with an endless backlog does not starve the next one.
     some = random.sample(list(channels), len(channels))
     narrowed = [waiting.filter(channel=channel) for channel in some] or [waiting]
     return [rows.filter(priority=priority).order_by("due_at", "id") for priority in Priority for rows in narrowed]
 
 
-def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> list[tuple[Any, ...]]:
+def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> list[Row]:
     rows: list[tuple[Any, ...]] = []
     for probe in _probes(channels, suspects=suspects):
         if len(rows) < limit:
             rows += lock(probe.filter(due_at__lte=Now()).annotate(**_AGES), _HOT, limit - len(rows))
-    return rows
+    return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    past_ttl = _HOT.index("past_ttl_seconds")
-    over = [row[0] for row in rows if row[past_ttl] is not None and row[past_ttl] >= 0]
+def _end_those_past_ttl(rows: list[Row]) -> list[Row]:
+    over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
     if over:
-        end_expired(over)
-    return [row for row in rows if row[0] not in set(over)]
+        end_expired(list(over))
+    return [row for row in rows if row["id"] not in over]
 
 
-def _claimed(row: tuple[Any, ...], token: UUID, content: dict[str, Any]) -> Claimed:
-    (
-        identity,
-        client_id,
-        channel,
-        recipient,
-        priority,
-        attempt_count,
-        max_attempts,
-        operator_retry_count,
-        on_unconfirmed,
-        unconfirmed_provider,
-        final_check,
-        suspect,
-        overdue_seconds,
-        past_ttl_seconds,
-        unconfirmed_age_seconds,
-    ) = row
+def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
+    past_ttl_seconds = row["past_ttl_seconds"]
     return Claimed(
-        id=identity,
+        id=row["id"],
         token=token,
-        client_id=client_id,
-        channel=Channel(channel),
-        recipient=recipient,
-        priority=priority,
-        cycle=operator_retry_count + 1,
+        client_id=row["client_id"],
+        channel=Channel(row["channel"]),
+        recipient=row["recipient"],
+        priority=row["priority"],
+        cycle=row["operator_retry_count"] + 1,
         standing=Standing(
-            attempt_number=attempt_count + 1,
-            max_attempts=max_attempts,
-            on_unconfirmed=OnUnconfirmed(on_unconfirmed),
-            unconfirmed_provider=unconfirmed_provider,
-            final_check=final_check,
-            suspect=suspect,
+            attempt_number=row["attempt_count"] + 1,
+            max_attempts=row["max_attempts"],
+            on_unconfirmed=OnUnconfirmed(row["on_unconfirmed"]),
+            unconfirmed_provider=row["unconfirmed_provider"],
+            final_check=row["final_check"],
+            suspect=row["suspect"],
         ),
-        overdue_seconds=overdue_seconds,
+        overdue_seconds=row["overdue_seconds"],
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
-        unconfirmed_age_seconds=unconfirmed_age_seconds,
+        unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
     )

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from notifications.channel import OnUnconfirmed
 from notifications.models import Notification
 from notifications.outcome import Standing, out_of_time
+from notifications.queue.admission import drop_reserved_slots
 from notifications.queue.outcomes import announce
 from notifications.status import Status
 from notifyq.leasing import in_transaction_bounded, lock
@@ -54,9 +55,11 @@ def end_expired(ids: Sequence[UUID]) -> None:
         last_error_message=either("error_message"),
         waiting_reason="",
         suspect=False,
+        parked_by=None,
         final_check=False,
         outcome_sequence=F("outcome_sequence") + 1,
         finished_at=Now(),
         updated_at=Now(),
     )
     announce(ids)
+    drop_reserved_slots(ids)

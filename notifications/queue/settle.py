@@ -12,6 +12,7 @@ from django.db import transaction
 
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision
+from notifications.queue.admission import give_back_slots
 from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
 from notifications.verdict import Outcome
@@ -162,10 +163,15 @@ def release(endings: Sequence[Ending]) -> int:
 
     Returns:
         How many were still held. Safe to repeat.
+
+    Transaction: one.
     """
     columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
     rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
-    return len(end_leases(Notification, _RELEASE, Arrays(columns, rows)))
+    with transaction.atomic():
+        ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
+        give_back_slots(ended)
+    return len(ended)
 
 
 def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
@@ -174,8 +180,9 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     )
     with transaction.atomic():  # a savepoint inside a caller's transaction: a refused batch must not poison it
         ended = end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
-        final = {(e.id, e.token) for e in endings if e.decision.is_final}
-        announce([identity for identity, token in ended if (identity, token) in final])
+        decisions = {(e.id, e.token): e.decision for e in endings}
+        announce([hold[0] for hold in ended if decisions[hold].is_final])
+        give_back_slots([hold for hold in ended if decisions[hold].not_sent])
     return ended
 
 

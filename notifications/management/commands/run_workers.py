@@ -17,6 +17,7 @@ from notifications.providers import chains
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.env import Config, Environment
+from ratelimits.window import Limit
 
 DESCRIPTION = """\
 Claim due notifications and deliver them, until SIGTERM or Ctrl-C.
@@ -81,6 +82,14 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         poll_seconds=config.poll_seconds,
         grace_seconds=config.grace_seconds,
         backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
+        rate_limit=rate_limit(config),
         wakeup=config.wakeup,
         drain=options["drain"],
     )
+
+
+def rate_limit(config: Config) -> Limit | None:
+    """The limit for whatever no rule names; a count of 0 means none."""
+    if not config.rate_limit_count:
+        return None
+    return Limit(config.rate_limit_count, config.rate_limit_window_seconds)

@@ -1,0 +1,215 @@
+"""The ledger: what was sent to whom, and who may be sent to now.
+
+The order of locks is what keeps this free of deadlocks, and it is the same everywhere: first the buckets' advisory
+locks, in their one order and in a statement before the one that counts (a count sees what was committed when *its*
+statement began); then gates. Rows of the queue are only ever locked passing over those that are locked already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import connection
+from django.db.models.functions import Now
+
+from notifyq.leasing import Arrays
+from ratelimits.models import Gate, RateLimitRule, Slot
+from ratelimits.window import Bucket, Limit, RuleBook
+
+PRUNE_LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How full a bucket is.
+
+    Attributes:
+        free_count: sends that may still be let through; negative after a limit was lowered.
+        reserved: holders that were let through and wait to be claimed; they are counted already.
+        is_gated: others wait behind a gate.
+    """
+
+    free_count: int
+    reserved: frozenset[UUID]
+    is_gated: bool
+
+
+def rule_book(default: Limit | None) -> RuleBook:
+    """The rules as they are now; read for each claim, so that a change is in force from the next one on."""
+    rows = RateLimitRule.objects.values_list("channel", "client_id", "limit_count", "window_seconds")
+    rules = {
+        (channel, client_id): None if count is None else Limit(count, window)
+        for channel, client_id, count, window in rows
+    }
+    return RuleBook(default, rules)
+
+
+def lock(buckets: Sequence[Bucket]) -> None:
+    """Hold the buckets until the transaction ends, so that nobody counts or uses their slots meanwhile.
+
+    Args:
+        buckets: in lock order, see `window.in_lock_order`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key", [[b.lock_key for b in buckets]]
+        )
+
+
+def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
+    """Hold those of the buckets that nobody else holds, without waiting.
+
+    Args:
+        buckets: in lock order.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key FROM unnest(%s::bigint[]) AS key WHERE pg_try_advisory_xact_lock(key)",
+            [[b.lock_key for b in buckets]],
+        )
+        held = {row[0] for row in cursor.fetchall()}
+    return [b for b in buckets if b.lock_key in held]
+
+
+def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
+    """How full each bucket is. They have to be locked.
+
+    Index: `slot_window` once per bucket.
+    """
+    windows = Arrays({"id": "uuid", "seconds": "float8"}, [(b.id, b.limit.window_seconds) for b in buckets])
+    limits = {b.id: b.limit.count for b in buckets}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
+            f"FROM {windows.source('b')}, LATERAL ("
+            "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
+            "FROM ratelimits_slot WHERE bucket = b.id AND slot_at > now() - b.seconds * interval '1 second') s",
+            windows.parameters(),
+        )
+        return {row[0]: State(limits[row[0]] - row[1], frozenset(row[2] or ()), row[3]) for row in cursor.fetchall()}
+
+
+def use(slots: Sequence[tuple[UUID, UUID]], token: UUID, slot_seconds: float) -> None:
+    """Count sends that a claim lets through.
+
+    Args:
+        slots: (bucket, holder).
+        slot_seconds: from now to the last instant at which the sends may happen.
+    """
+    at = Now() + timedelta(seconds=slot_seconds)
+    Slot.objects.bulk_create([Slot(bucket=b, holder_id=h, claim_token=token, slot_at=at) for b, h in slots])
+
+
+def use_reserved(holder_ids: Sequence[UUID], token: UUID, slot_seconds: float) -> None:
+    """The same for holders that have a slot reserved: it becomes theirs, and is stamped anew."""
+    reserved = Slot.objects.filter(holder_id__any=holder_ids, claim_token=None)
+    reserved.update(claim_token=token, slot_at=Now() + timedelta(seconds=slot_seconds))
+
+
+def reserve(slots: Sequence[tuple[UUID, UUID]]) -> None:
+    """Keep slots for holders that are let through their gate, until they are claimed."""
+    Slot.objects.bulk_create([Slot(bucket=b, holder_id=h, slot_at=Now()) for b, h in slots])
+
+
+def drop_reservations(holder_ids: Sequence[UUID]) -> None:
+    """Free the slots reserved for holders that will not be claimed any more."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH gone AS ({_UNRESERVE}){_OPEN_GATES}",
+            [list(holder_ids)],
+        )
+
+
+def give_back(holds: Sequence[tuple[UUID, UUID]]) -> None:
+    """Return the slots of sends that certainly did not happen. Safe to repeat.
+
+    Args:
+        holds: (holder, claim token).
+    """
+    arrays = Arrays({"holder_id": "uuid", "token": "uuid"}, holds)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH gone AS (DELETE FROM ratelimits_slot s USING {arrays.source('h')} "  # noqa: S608 (values bound)
+            f"WHERE s.holder_id = h.holder_id AND s.claim_token = h.token RETURNING s.bucket)" + _OPEN_GATES,
+            arrays.parameters(),
+        )
+
+
+_UNRESERVE = "DELETE FROM ratelimits_slot WHERE holder_id = ANY(%s) AND claim_token IS NULL RETURNING bucket"
+# Gates are locked in one order before they are written: two settlements may free slots of the same buckets.
+_OPEN_GATES = (
+    ", gates AS (SELECT bucket FROM ratelimits_gate WHERE bucket IN (SELECT bucket FROM gone) "
+    "ORDER BY bucket FOR UPDATE) "
+    "UPDATE ratelimits_gate SET release_at = LEAST(release_at, now()) WHERE bucket IN (SELECT bucket FROM gates)"
+)
+
+
+def due_gates(limit: int) -> list[Gate]:
+    """Gates whose next slot is expected to be free by now, the longest due first. Takes no lock."""
+    return list(Gate.objects.filter(release_at__lte=Now()).order_by("release_at")[:limit])
+
+
+def next_release_in_seconds() -> float | None:
+    """Seconds until the first gate is to be looked at, negative when one is overdue; None when there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXTRACT(EPOCH FROM min(release_at) - statement_timestamp())::float8 FROM ratelimits_gate"
+        )
+        seconds: float | None = cursor.fetchone()[0]
+        return seconds
+
+
+def set_gates(buckets: Sequence[Bucket]) -> None:
+    """Put a gate before each of these full buckets, or move it to when its next slot will be free.
+
+    That is when the N-th newest of its slots leaves the window. The buckets have to be locked.
+    """
+    rows = [(b.id, b.channel, b.client_id, b.limit.count, b.limit.window_seconds) for b in buckets]
+    arrays = Arrays({"id": "uuid", "channel": "text", "client_id": "uuid", "count": "int4", "seconds": "float8"}, rows)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ratelimits_gate (bucket, channel, client_id, release_at) "  # noqa: S608 (values bound)
+            "SELECT b.id, b.channel, b.client_id, COALESCE((SELECT slot_at FROM ratelimits_slot "
+            "WHERE bucket = b.id ORDER BY slot_at DESC OFFSET b.count - 1 LIMIT 1) "
+            "+ b.seconds * interval '1 second', now()) "
+            f"FROM {arrays.source('b')} ORDER BY b.id "
+            "ON CONFLICT (bucket) DO UPDATE SET release_at = EXCLUDED.release_at",
+            arrays.parameters(),
+        )
+
+
+def remove_gates(bucket_ids: Sequence[UUID]) -> None:
+    """Nothing waits behind them any more. The buckets have to be locked."""
+    Gate.objects.filter(bucket__any=sorted(bucket_ids)).delete()
+
+
+def release_times(bucket_ids: Sequence[UUID]) -> Mapping[UUID, object]:
+    """When the next slot of each bucket is expected to be free; only of those with a gate."""
+    return dict(Gate.objects.filter(bucket__any=bucket_ids).values_list("bucket", "release_at"))
+
+
+def prune(keep_seconds: float, limit: int = PRUNE_LIMIT) -> int:
+    """Delete slots that no window can hold any more: a bounded batch, passing over what is locked.
+
+    Args:
+        keep_seconds: the longest window in force.
+
+    Returns:
+        How many were deleted; call again at once when that is `limit`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM ratelimits_slot WHERE id = ANY (ARRAY(SELECT id FROM ratelimits_slot "
+            "WHERE slot_at < now() - %s * interval '1 second' ORDER BY slot_at LIMIT %s FOR UPDATE SKIP LOCKED))",
+            [keep_seconds, limit],
+        )
+        return int(cursor.rowcount)
+
+
+def longest_window_seconds(default: Limit | None) -> float:
+    """The longest window that any limit now in force looks back over; 0 when there is no limit."""
+    windows = [limit.window_seconds for limit in (default, *rule_book(default).rules.values()) if limit]
+    return max(windows, default=0.0)
