@@ -31,6 +31,8 @@ if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
     raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# Values go apart from the statement: the workers pass long arrays, which would otherwise be quoted into its text.
+DATABASES["default"].setdefault("OPTIONS", {}).setdefault("server_side_binding", True)
 
 # Plain HTTP stays usable, as on a loopback address; behind TLS set SECURE_COOKIES=true, and behind a proxy that ends
 # TLS and overwrites X-Forwarded-Proto also TRUST_FORWARDED_PROTO=true.

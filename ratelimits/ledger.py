@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from notifyq.leasing import Arrays
+from notifyq.leasing.arrays import literal
 from ratelimits.models import Gate, RateLimitRule, Slot
 from ratelimits.window import Bucket, Limit, RuleBook
 
@@ -54,9 +55,7 @@ def lock(buckets: Sequence[Bucket]) -> None:
         buckets: in lock order, see `window.in_lock_order`.
     """
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key", [[b.lock_key for b in buckets]]
-        )
+        cursor.execute("SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key", [_keys(buckets)])
 
 
 def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
@@ -68,10 +67,14 @@ def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key FROM unnest(%s::bigint[]) AS key WHERE pg_try_advisory_xact_lock(key)",
-            [[b.lock_key for b in buckets]],
+            [_keys(buckets)],
         )
         held = {row[0] for row in cursor.fetchall()}
     return [b for b in buckets if b.lock_key in held]
+
+
+def _keys(buckets: Sequence[Bucket]) -> str:
+    return literal(b.lock_key for b in buckets)
 
 
 def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
@@ -99,8 +102,7 @@ def use(slots: Sequence[tuple[UUID, UUID]], token: UUID, slot_seconds: float) ->
         slots: (bucket, holder).
         slot_seconds: from now to the last instant at which the sends may happen.
     """
-    at = Now() + timedelta(seconds=slot_seconds)
-    Slot.objects.bulk_create([Slot(bucket=b, holder_id=h, claim_token=token, slot_at=at) for b, h in slots])
+    _insert(slots, token, slot_seconds)
 
 
 def use_reserved(holder_ids: Sequence[UUID], token: UUID, slot_seconds: float) -> None:
@@ -110,8 +112,20 @@ def use_reserved(holder_ids: Sequence[UUID], token: UUID, slot_seconds: float) -
 
 
 def reserve(slots: Sequence[tuple[UUID, UUID]]) -> None:
-    """Keep slots for holders that are let through their gate, until they are claimed."""
-    Slot.objects.bulk_create([Slot(bucket=b, holder_id=h, slot_at=Now()) for b, h in slots])
+    """Keep slots for holders that are let through their gate, until they are claimed. By (bucket, holder)."""
+    _insert(slots, None, 0.0)
+
+
+def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds: float) -> None:
+    if not slots:
+        return
+    arrays = Arrays({"bucket": "uuid", "holder_id": "uuid"}, slots)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ratelimits_slot (bucket, holder_id, claim_token, slot_at) "  # noqa: S608 (values bound)
+            f"SELECT v.bucket, v.holder_id, %s::uuid, now() + %s * interval '1 second' FROM {arrays.source('v')}",
+            [token, slot_seconds, *arrays.parameters()],
+        )
 
 
 def drop_reservations(holder_ids: Sequence[UUID]) -> None:
@@ -119,7 +133,7 @@ def drop_reservations(holder_ids: Sequence[UUID]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"WITH gone AS ({_UNRESERVE}){_OPEN_GATES}",
-            [list(holder_ids)],
+            [literal(holder_ids)],
         )
 
 
@@ -138,7 +152,7 @@ def give_back(holds: Sequence[tuple[UUID, UUID]]) -> None:
         )
 
 
-_UNRESERVE = "DELETE FROM ratelimits_slot WHERE holder_id = ANY(%s) AND claim_token IS NULL RETURNING bucket"
+_UNRESERVE = "DELETE FROM ratelimits_slot WHERE holder_id = ANY(%s::uuid[]) AND claim_token IS NULL RETURNING bucket"
 # Gates are locked in one order before they are written: two settlements may free slots of the same buckets.
 _OPEN_GATES = (
     ", gates AS (SELECT bucket FROM ratelimits_gate WHERE bucket IN (SELECT bucket FROM gone) "

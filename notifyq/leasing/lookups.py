@@ -8,6 +8,8 @@ from uuid import UUID
 
 from django.db.models import FloatField, Func, Lookup, OneToOneField, UUIDField
 
+from notifyq.leasing.arrays import literal
+
 
 @OneToOneField.register_lookup
 @UUIDField.register_lookup
@@ -22,7 +24,7 @@ class AnyOf(Lookup):
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         left, params = self.process_lhs(compiler, connection)
-        return f"{left} = ANY(%s)", (*params, self.rhs)
+        return f"{left} = ANY(%s::uuid[])", (*params, literal(self.rhs))
 
 
 class SecondsSince(Func):
