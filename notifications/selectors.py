@@ -9,13 +9,15 @@ from typing import cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Greatest
 
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
 from notifications.models import Client, Notification
 from notifications.status import Status
 from notifyq import secrets
+from ratelimits.models import Gate
 
 UNREADABLE_SMTP_URL = "unreadable:"
 """Stands for a relay whose stored address none of the encryption keys opens. No adapter takes it for an address, so
@@ -65,8 +67,8 @@ def one(notification_id: UUID, client: Client | None) -> Notification:
 
 def by_idempotency_key(client: Client, key: str) -> Notification | None:
     """The notification that the client's key belongs to, with its content."""
-    rows = Notification.objects.select_related("content")
-    return rows.filter(client=client, idempotency_key=key, target_index=0).first()
+    rows = _visible(client).select_related("content")
+    return rows.filter(idempotency_key=key, target_index=0).first()
 
 
 def listed(client: Client | None, wanted: NotificationFilter) -> QuerySet[Notification]:
@@ -102,7 +104,10 @@ def _sender(token: str, email_from: str) -> dict[str, str]:
 
 
 def _visible(client: Client | None) -> QuerySet[Notification]:
-    return Notification.objects.all() if client is None else Notification.objects.filter(client=client)
+    """The client's rows, each with `expected_at`: behind a full rate limit that is when the next slot is expected."""
+    rows = Notification.objects.all() if client is None else Notification.objects.filter(client=client)
+    release_at = Gate.objects.filter(bucket=OuterRef("parked_by")).values("release_at")
+    return rows.annotate(expected_at=Greatest(Subquery(release_at), F("due_at")))
 
 
 def _conditions(wanted: NotificationFilter) -> dict[str, object]:

@@ -21,7 +21,7 @@ def notification(row: Notification) -> dict[str, Any]:
         "subject": row.content.subject or None,
         "priority": Priority(row.priority).name,
         "sendAt": instant(row.send_at),
-        "dueAt": instant(row.due_at),
+        "dueAt": instant(getattr(row, "expected_at", row.due_at)),
         "expiresAt": instant(row.expires_at),
         "attemptCount": row.attempt_count,
         "maxAttempts": row.max_attempts,
