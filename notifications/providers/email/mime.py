@@ -17,7 +17,8 @@ from notifications.providers.base import Message
 from notifications.providers.email.mailbox import Mailbox, parse_mailbox
 
 LINE_LENGTH = 78  # RFC 5322 §2.1.1: lines SHOULD be at most this long, and MUST be at most 998
-ENCODED_WORD_BYTES = 45  # 60 characters of base64; with its frame 72, below the 75 of RFC 2047 §2
+ENCODED_LINE_LENGTH = 76  # RFC 2047 §2, for a line with an encoded word
+ENCODED_WORD_FRAME = len("=?utf-8?b??=")
 
 # Everything as 7bit, quoted-printable or base64: no server needs 8BITMIME for it, no relay can break a line of it.
 _SEVEN_BIT = email.policy.SMTP.clone(cte_type="7bit")
@@ -123,7 +124,7 @@ def _address_header(header: str, name: str, mailbox: Mailbox) -> str:
         return f"{header}: {mailbox.address}"
     quoted = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
     plain = name.isascii() and "=?" not in name and len(header) + 2 + len(quoted) <= LINE_LENGTH
-    phrase = quoted if plain else _encoded_words(name)
+    phrase = quoted if plain else _encoded_words(name, len(header) + 2)
     last_line = f"{header}: {phrase} <{mailbox.address}>".rpartition("\r\n")[2]
     gap = " " if len(last_line) <= LINE_LENGTH else "\r\n "
     return f"{header}: {phrase}{gap}<{mailbox.address}>"
@@ -135,7 +136,7 @@ def _text_header(header: str, value: str) -> str:
     lines = _folded(f"{header}: {value}") if plain else []
     if plain and all(len(line) <= LINE_LENGTH for line in lines):
         return "\r\n".join(lines)
-    return f"{header}: {_encoded_words(value)}"
+    return f"{header}: {_encoded_words(value, len(header) + 2)}"
 
 
 def _folded(line: str) -> list[str]:
@@ -149,14 +150,19 @@ def _folded(line: str) -> list[str]:
     return lines
 
 
-def _encoded_words(text: str) -> str:
-    """RFC 2047 words of whole characters, one a line."""
-    chunks, size = [""], 0
+def _encoded_words(text: str, column: int) -> str:
+    """RFC 2047 words of whole characters, one a line; the first begins at `column`."""
+    chunks, room = [""], _base64_room(column)
     for character in text:
         width = len(character.encode())
-        if size + width > ENCODED_WORD_BYTES:
+        if width > room:
             chunks.append("")
-            size = 0
+            room = _base64_room(1)
         chunks[-1] += character
-        size += width
+        room -= width
     return "\r\n ".join(f"=?utf-8?b?{base64.b64encode(c.encode()).decode('ascii')}?=" for c in chunks)
+
+
+def _base64_room(column: int) -> int:
+    """How many bytes an encoded word may hold on a line that has `column` characters already."""
+    return (ENCODED_LINE_LENGTH - ENCODED_WORD_FRAME - column) // 4 * 3
