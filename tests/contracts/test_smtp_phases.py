@@ -1,13 +1,19 @@
 """What the SMTP adapter makes of a failure at each step, and how many whole mails the server has got by then."""
 
+import re
 import socket
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from notifications.channel import Channel
 from notifications.providers.base import Message
+from notifications.providers.email import smtp as smtp_module
+from notifications.providers.email import smtp_pool
+from notifications.providers.email.mime import compose
 from notifications.providers.email.smtp import SmtpProvider
 from notifications.providers.email.smtp_pool import SessionPool
 from notifications.providers.email.smtp_wire import Wire
@@ -24,7 +30,9 @@ A, R, T, F, U = (
     Outcome.UNCONFIRMED,
 )
 STARTTLS_OFFER = "250-fault.example\r\n250 STARTTLS"
-LARGE_BODY = ("x" * 60 + "\n") * 130_000  # 8 MB, more than the buffers of both sockets
+LARGE_CONTENT = (
+    b"Subject: large\r\n\r\n" + (b"x" * 62 + b"\r\n") * 130_000
+)  # 8 MB, more than the buffers of both sockets
 
 
 def provider(url: str) -> SmtpProvider:
@@ -191,6 +199,17 @@ def test_send__server_slow_before_the_data__temporary_at_the_deadline(step, acti
     assert server.mails == []
 
 
+@pytest.mark.parametrize("action", [hang, drip(b"\x16\x03\x03\x40\x00", 0.05)], ids=["silent", "dripping"])
+def test_send__tls_handshake_never_ends__temporary_at_the_deadline(action):
+    with SmtpFaultServer({"greeting": action}) as server:
+        smtp = provider(server.url.replace("smtp:", "smtps:"))
+        began = time.monotonic()
+        verdict = smtp.send(message(), timeout_seconds=0.4)
+        took_seconds = time.monotonic() - began
+    assert (verdict.outcome, verdict.error_code) == (T, "timeout_before_end")
+    assert took_seconds < 0.9
+
+
 @pytest.mark.parametrize("action", [hang, drip(b"250-", 0.05), drip(b"250 2.0.0 ok", 0.05)], ids=["silent", "a", "b"])
 def test_send__server_slow_after_the_dot__unconfirmed_at_the_deadline(action):
     with SmtpFaultServer({"end": action}) as server:
@@ -202,20 +221,28 @@ def test_send__server_slow_after_the_dot__unconfirmed_at_the_deadline(action):
     assert len(server.mails) == 1
 
 
+@pytest.fixture
+def large_mail(monkeypatch):
+    """Built beforehand: building 8 MB would use up the time that the send is given."""
+    monkeypatch.setattr(smtp_module, "compose", lambda *args: replace(compose(*args), content=LARGE_CONTENT))
+
+
+@pytest.mark.usefixtures("large_mail")
 @pytest.mark.parametrize("action", [drop, reset], ids=["drop", "reset"])
 def test_send__connection_lost_in_the_content__temporary(action):
     with SmtpFaultServer({"content": action}) as server:
-        verdict = send(server, body=LARGE_BODY)
+        verdict = send(server)
     assert (verdict.outcome, verdict.error_code) == (T, "connection_lost_before_end")
     assert server.mails == []
 
 
+@pytest.mark.usefixtures("large_mail")
 def test_send__server_stops_reading_the_content__temporary_at_the_deadline():
     def stop_reading(conversation):
         conversation.server.stopped.wait(30)
 
     with SmtpFaultServer({"content": stop_reading}) as server:
-        verdict = send(server, body=LARGE_BODY, timeout_seconds=2)
+        verdict = send(server, timeout_seconds=0.5)
         assert (verdict.outcome, verdict.error_code) == (T, "timeout_before_end")
         assert server.mails == []
 
@@ -506,6 +533,28 @@ def test_close__server_never_says_goodbye__returns_soon():
         smtp.close()
         assert time.monotonic() - began < 2
     assert server.commands[-1] == "QUIT"
+
+
+@pytest.mark.parametrize(("limit", "value"), [("IDLE_MAX_SECONDS", -1.0), ("MAILS_PER_SESSION_MAX_COUNT", 1)])
+def test_send__session_too_old_or_used_up__new_one_is_opened(monkeypatch, limit, value):
+    monkeypatch.setattr(smtp_pool, limit, value)
+    with SmtpFaultServer() as server:
+        verdicts = send_twice(server)
+    assert [v.outcome for v in verdicts] == [A, A]
+    assert (server.connection_count, server.commands.count("QUIT")) == (2, 2)
+
+
+def test_send__many_threads_at_once__each_mail_arrives_once():
+    messages = [message() for _ in range(60)]
+    with SmtpFaultServer() as server:
+        smtp = provider(server.url)
+        with ThreadPoolExecutor(6) as threads:
+            verdicts = list(threads.map(lambda m: smtp.send(m, timeout_seconds=10), messages))
+        smtp.close()
+    assert [v.provider_message_id for v in verdicts] == [f"<{m.id}@acme.example>" for m in messages]
+    arrived = [re.search(rb"Message-ID: <([^@]+)@", mail)[1].decode() for mail in server.mails]
+    assert sorted(arrived) == sorted(str(m.id) for m in messages)
+    assert server.connection_count <= 6
 
 
 def test_pool__closed_while_a_session_is_out__ends_it_when_it_comes_back():

@@ -103,15 +103,16 @@ class Exim:
                 os.chown(path, account.pw_uid, account.pw_gid)
 
     def __enter__(self) -> Exim:
-        self._daemon = subprocess.Popen(
-            self._command("-bdf"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        with (self._home / "stderr").open("wb") as stderr:
+            self._daemon = subprocess.Popen(
+                self._command("-bdf"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr
+            )
         self._wait_until_it_listens()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._daemon.terminate()
-        self._daemon.communicate(timeout=10)
+        self._daemon.wait(timeout=10)
         shutil.rmtree(self._home)
 
     def mails(self) -> list[EmailMessage]:
@@ -121,7 +122,9 @@ class Exim:
         return [message_from_bytes(self._run("-Mvc", i), policy=policy.default) for i in ids]
 
     def log(self) -> str:
-        return (self._home / "mainlog").read_text()
+        """Everything the daemon has logged; on standard error when it does not run as root."""
+        files = [self._home / name for name in ("mainlog", "stderr")]
+        return "".join(f.read_text(errors="replace") for f in files if f.exists())
 
     def _run(self, *arguments: str) -> bytes:
         return subprocess.run(self._command(*arguments), check=True, capture_output=True, timeout=20).stdout
@@ -138,6 +141,6 @@ class Exim:
             except OSError:
                 if self._daemon.poll() is not None or time.monotonic() > end:
                     self._daemon.kill()
-                    _, complaint = self._daemon.communicate()
-                    raise RuntimeError(f"exim did not start: {complaint.decode(errors='replace')}") from None
+                    self._daemon.wait()
+                    raise RuntimeError(f"exim did not start: {self.log()}") from None
                 time.sleep(0.02)  # a listening socket cannot be awaited from outside

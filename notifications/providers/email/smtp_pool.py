@@ -25,9 +25,9 @@ class SessionPool:
     def take(self, server: SmtpServer) -> SmtpSession | None:
         """An idle session with this server that was open a moment ago, the last used first."""
         while (session := self._pop(server)) is not None:
-            if session.is_quiet():
+            if session.idle_since >= time.monotonic() - IDLE_MAX_SECONDS and session.is_quiet():
                 return session
-            session.abandon()
+            session.quit()
         return None
 
     def put(self, session: SmtpSession) -> None:

@@ -83,10 +83,10 @@ def connect(host: str, port: int, deadline: Deadline) -> socket.socket:
     for index, (family, kind, protocol, _, address) in enumerate(addresses):
         connection = socket.socket(family, kind, protocol)
         try:
-            connection.settimeout(deadline.share(len(addresses) - index).remaining_seconds())
-            connection.connect(address)
             # Command and reply alternate, so waiting to fill a packet (Nagle) would only cost 40 ms a message.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.settimeout(deadline.share(len(addresses) - index).remaining_seconds())
+            connection.connect(address)
             return connection
         except OSError as error:
             connection.close()
