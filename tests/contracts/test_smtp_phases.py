@@ -1,26 +1,17 @@
 """What the SMTP adapter makes of a failure at each step, and how many whole mails the server has got by then."""
 
-import re
 import socket
 import time
-import uuid
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from notifications.channel import Channel
-from notifications.providers.base import Message
 from notifications.providers.email import smtp as smtp_module
-from notifications.providers.email import smtp_pool
 from notifications.providers.email.mime import compose
-from notifications.providers.email.smtp import SmtpProvider
-from notifications.providers.email.smtp_pool import SessionPool
 from notifications.providers.email.smtp_wire import Wire
-from notifications.providers.registry import build
 from notifications.verdict import Outcome
-from notifyq.env import Environment
 from tests.support.smtp_fault_server import SmtpFaultServer, drip, drop, hang, raw, reset
+from tests.support.smtp_sending import message, provider, send
 
 A, R, T, F, U = (
     Outcome.ACCEPTED,
@@ -29,30 +20,8 @@ A, R, T, F, U = (
     Outcome.PROVIDER_FAULT,
     Outcome.UNCONFIRMED,
 )
-STARTTLS_OFFER = "250-fault.example\r\n250 STARTTLS"
-LARGE_CONTENT = (
-    b"Subject: large\r\n\r\n" + (b"x" * 62 + b"\r\n") * 130_000
-)  # 8 MB, more than the buffers of both sockets
-
-
-def provider(url: str) -> SmtpProvider:
-    env = {"NOTIFYQ_SMTP_URL": url, "NOTIFYQ_EMAIL_FROM": "Acme <no-reply@acme.example>"}
-    built = build("smtp", Environment(env))
-    assert isinstance(built, SmtpProvider)
-    return built
-
-
-def message(**fields) -> Message:
-    values = {"id": uuid.uuid4(), "channel": Channel.EMAIL, "recipient": "bob.smith@shop.example", "subject": "Hi"}
-    return Message(**{**values, "body": "Sesame 4711", **fields})
-
-
-def send(server: SmtpFaultServer, *, timeout_seconds=5.0, options="", login="", **fields):
-    smtp = provider(server.url.replace("//", f"//{login}") + options)
-    try:
-        return smtp.send(message(**fields), timeout_seconds=timeout_seconds)
-    finally:
-        smtp.close()
+# 8 MB, more than the buffers of both sockets.
+LARGE_CONTENT = b"Subject: large\r\n\r\n" + (b"x" * 62 + b"\r\n") * 130_000
 
 
 @pytest.mark.parametrize(
@@ -61,7 +30,6 @@ def send(server: SmtpFaultServer, *, timeout_seconds=5.0, options="", login="", 
         ("greeting", "421 4.3.2 shutting down", T, "smtp_421_4.3.2"),
         ("greeting", "554 5.7.1 no service for you", F, "smtp_554_5.7.1"),
         ("greeting", drop, T, "connection_lost_before_end"),
-        ("greeting", reset, T, "connection_lost_before_end"),
         ("greeting", raw(b"SSH-2.0-OpenSSH_9.2\r\n"), T, "garbled_reply_before_end"),
         ("greeting", raw(b"220 " + b"x" * 10_000), T, "garbled_reply_before_end"),
         ("EHLO", drop, T, "connection_lost_before_end"),
@@ -159,6 +127,14 @@ def test_send__nothing_listens__temporary():
         port = listener.getsockname()[1]
     verdict = provider(f"smtp://127.0.0.1:{port}").send(message(), timeout_seconds=5)
     assert (verdict.outcome, verdict.error_code) == (T, "connect_refused")
+
+
+def test_send__reset_instead_of_a_greeting__temporary():
+    with SmtpFaultServer({"greeting": reset}) as server:
+        verdict = send(server)
+    assert verdict.outcome is T
+    # The reset may arrive while the kernel is still finishing the connect.
+    assert verdict.error_code in ("connect_failed", "connection_lost_before_end")
 
 
 def test_send__name_without_address__temporary(monkeypatch):
@@ -306,261 +282,3 @@ def test_send__connection_lost_while_the_dot_leaves__unconfirmed(action, monkeyp
         verdict = send(server)
     assert (verdict.outcome, verdict.error_code) == (U, "answer_lost")
     assert server.mails == []
-
-
-@pytest.mark.parametrize(
-    ("script", "options", "outcome", "code"),
-    [
-        ({}, "?starttls=required", F, "starttls_not_offered"),
-        ({"EHLO": STARTTLS_OFFER}, "?starttls=required", F, "smtp_502_5.5.1"),
-        ({"EHLO": STARTTLS_OFFER, "STARTTLS": "454 4.7.0 no TLS now"}, "?starttls=required", T, "smtp_454_4.7.0"),
-        ({"EHLO": STARTTLS_OFFER, "STARTTLS": "454 4.7.0 no TLS now"}, "", A, ""),
-        ({"EHLO": STARTTLS_OFFER, "STARTTLS": drop}, "", T, "connection_lost_before_end"),
-        ({"EHLO": STARTTLS_OFFER, "STARTTLS": hang}, "", T, "timeout_before_end"),
-        ({"EHLO": STARTTLS_OFFER, "STARTTLS": raw(b"220 go\r\n250 ok\r\n")}, "", T, "garbled_reply_before_end"),
-        ({"EHLO": ["502 what?", "250 hello"], "HELO": "250 hello"}, "", A, ""),
-    ],
-)
-def test_send__starttls_goes_wrong__never_in_clear_where_required(script, options, outcome, code):
-    with SmtpFaultServer(script) as server:
-        verdict = send(server, options=options, timeout_seconds=2)
-    assert (verdict.outcome, verdict.error_code) == (outcome, code)
-    assert len(server.mails) == (outcome is A)
-
-
-def test_send__garbage_instead_of_a_handshake__temporary():
-    def garbage(conversation):
-        conversation.socket.sendall(b"220 go\r\n")
-        conversation.socket.recv(65_536)
-        conversation.socket.sendall(b"not TLS at all\r\n" * 4)
-        hang(conversation)
-
-    with SmtpFaultServer({"EHLO": STARTTLS_OFFER, "STARTTLS": garbage}) as server:
-        verdict = send(server)
-    assert (verdict.outcome, verdict.error_code) == (T, "tls_failed")
-
-
-@pytest.mark.parametrize(
-    ("script", "outcome", "code"),
-    [
-        ({"AUTH": "535 5.7.8 bad credentials for clerk"}, F, "smtp_535_5.7.8"),
-        ({"AUTH": "534 5.7.9 too weak"}, F, "smtp_534_5.7.9"),
-        ({"AUTH": "454 4.7.0 later"}, T, "smtp_454_4.7.0"),
-        ({"AUTH": "454 Throttling failure: Maximum sending rate exceeded."}, T, "smtp_454"),
-        ({"AUTH": drop}, T, "connection_lost_before_end"),
-        ({"EHLO": "250 hello"}, F, "auth_not_offered"),
-        ({"EHLO": "250-hello\r\n250 AUTH CRAM-MD5"}, F, "auth_not_offered"),
-    ],
-)
-def test_send__login_fails__is_the_account_and_never_shown(script, outcome, code):
-    with SmtpFaultServer(script) as server:
-        verdict = send(server, login="clerk:open%20sesame@", options="?starttls=never")
-    assert (verdict.outcome, verdict.error_code) == (outcome, code)
-    assert "clerk" not in verdict.error_message
-    assert "sesame" not in verdict.error_message
-    assert verdict.throttled == ("Throttling" in str(script))
-
-
-def test_send__login_without_encryption__is_not_tried():
-    with SmtpFaultServer() as server:
-        verdict = send(server, login="clerk:sesame@")
-    assert (verdict.outcome, verdict.error_code) == (F, "starttls_not_offered")
-    assert not any(line.startswith("AUTH") for line in server.commands)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<bob.smith@shop.example>: Recipient address rejected",
-        "User bob.smith unknown in shop.example",
-        "bob.smith@shop.example... no",
-        "spam word Sesame, see https://filter.example/?q=4711 or www.filter.example/4711",
-        "code 4711 is not allowed",
-        "undeliverable: bounce+bob.smith=shop.example@acme.example",
-        "no-reply@acme.example \x1b[31m\u2028\x00 BOB.SMITH",
-    ],
-)
-@pytest.mark.parametrize("step", ["RCPT", "end"])
-def test_send__refusal_echoes_private_text__is_hidden(step, text):
-    with SmtpFaultServer({step: f"550 5.1.1 {text}"}) as server:
-        verdict = send(server)
-    shown = verdict.error_message.lower()
-    assert verdict.outcome is R
-    for private in ("bob", "smith", "shop.example", "sesame", "4711", "acme", "filter.example", "\x1b"):
-        assert private not in shown
-
-
-def test_send__plain_refusal__operator_can_read_it():
-    with SmtpFaultServer({"RCPT": "550-5.1.1 The account does not exist.\r\n550 5.1.1 Try another"}) as server:
-        verdict = send(server)
-    assert verdict.error_message == "answer to RCPT: The account does not exist. Try another"
-
-
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({"subject": "a\r\nBcc: eve@evil.example"}, "invalid_header"),
-        ({"subject": "a\nb"}, "invalid_header"),
-        ({"from_name": "a\rb"}, "invalid_header"),
-        ({"reply_to": "a@b.example\r\nX: y"}, "invalid_header"),
-        ({"reply_to": "nobody"}, "invalid_header"),
-        ({"recipient": "bob@shop.example>\r\nDATA"}, "invalid_recipient"),
-        ({"recipient": "bob@shop.example> SIZE=1"}, "invalid_recipient"),
-        ({"recipient": "nobody"}, "invalid_recipient"),
-        ({"recipient": "ü@shop.example"}, "smtputf8_not_offered"),
-    ],
-)
-def test_send__message_can_never_be_a_mail__rejected_and_nothing_sent(fields, code):
-    with SmtpFaultServer() as server:
-        verdict = send(server, **fields)
-    assert (verdict.outcome, verdict.error_code) == (R, code)
-    assert not any(line.startswith("MAIL") for line in server.commands)
-
-
-def test_send__internationalised_domain__goes_out_in_ascii():
-    with SmtpFaultServer() as server:
-        verdict = send(server, recipient="bob@münchen.example")
-    assert verdict.outcome is A
-    assert "RCPT TO:<bob@xn--mnchen-3ya.example>" in server.commands
-
-
-@pytest.mark.parametrize(
-    ("sender", "code"),
-    [
-        ({"smtp_url": "http://mail.example"}, "client_smtp_url_invalid"),
-        ({"smtp_url": "smtp://a:secret@127.0.0.1:99999"}, "client_smtp_url_invalid"),
-        ({"smtp_url": "smtp://127.0.0.1?cafile=/etc/passwd"}, "client_smtp_url_invalid"),
-        ({"email_from": "nobody"}, "client_email_from_invalid"),
-        ({"email_from": "a@b.example\r\nBcc: c@d.example"}, "client_email_from_invalid"),
-    ],
-)
-def test_send__client_settings_wrong__provider_fault(sender, code):
-    with SmtpFaultServer() as server:
-        verdict = send(server, sender=sender)
-    assert (verdict.outcome, verdict.error_code) == (F, code)
-    assert "secret" not in verdict.error_message
-    assert server.connection_count == 0
-
-
-def test_send__client_has_its_own_server__only_that_one_gets_the_mail():
-    with SmtpFaultServer() as ours, SmtpFaultServer() as theirs:
-        smtp = provider(ours.url)
-        sender = {"smtp_url": theirs.url, "email_from": "Shop <hello@shop.example>"}
-        outcomes = [smtp.send(message(sender=s), timeout_seconds=5).outcome for s in ({}, sender, {}, sender)]
-        smtp.close()
-    assert outcomes == [A] * 4
-    assert (len(ours.mails), len(theirs.mails)) == (2, 2)
-    assert (ours.connection_count, theirs.connection_count) == (1, 1)
-    assert b'From: "Shop" <hello@shop.example>' in theirs.mails[0]
-
-
-# --- kept sessions
-
-
-def send_twice(server):
-    smtp = provider(server.url)
-    try:
-        return [smtp.send(message(), timeout_seconds=2) for _ in range(2)]
-    finally:
-        smtp.close()
-
-
-def test_send__second_mail__uses_the_same_session_and_quits_at_the_end():
-    with SmtpFaultServer() as server:
-        verdicts = send_twice(server)
-    assert [v.outcome for v in verdicts] == [A, A]
-    assert (server.connection_count, len(server.mails)) == (1, 2)
-    assert [line.split()[0] for line in server.commands] == ["EHLO", *["MAIL", "RCPT", "DATA"] * 2, "QUIT"]
-
-
-def test_send__after_a_rejection__session_is_reset_and_used_again():
-    with SmtpFaultServer({"RCPT": ["550 5.1.1 no", "250 ok"]}) as server:
-        verdicts = send_twice(server)
-    assert [v.outcome for v in verdicts] == [R, A]
-    assert [line.split()[0] for line in server.commands] == [
-        "EHLO",
-        "MAIL",
-        "RCPT",
-        "RSET",
-        "MAIL",
-        "RCPT",
-        "DATA",
-        "QUIT",
-    ]
-
-
-@pytest.mark.parametrize(
-    "second", [drop, reset, "421 4.4.2 idle too long", hang, raw(b"?\r\n")], ids=["drop", "reset", "421", "hang", "?"]
-)
-def test_send__kept_session_has_died__new_one_is_opened_once(second):
-    with SmtpFaultServer({"MAIL": ["250 ok", second, "250 ok"]}) as server:
-        verdicts = send_twice(server)
-    assert [v.outcome for v in verdicts] == [A, A]
-    assert (server.connection_count, len(server.mails)) == (2, 2)
-
-
-def test_send__kept_session_dies_after_mail__is_not_tried_again():
-    with SmtpFaultServer({"RCPT": ["250 ok", drop, "250 ok"]}) as server:
-        verdicts = send_twice(server)
-    assert [v.error_code for v in verdicts] == ["", "connection_lost_before_end"]
-    assert (server.connection_count, len(server.mails)) == (1, 1)
-
-
-def test_send__server_closed_the_idle_session__new_one_is_opened():
-    with SmtpFaultServer({"end": ["250 ok", "250 ok"]}) as server:
-        smtp = provider(server.url)
-        server.script["end"] = raw(b"250 ok\r\n", drop)
-        first = smtp.send(message(), timeout_seconds=2)
-        assert server.ended.wait(5)
-        second = smtp.send(message(), timeout_seconds=2)
-        smtp.close()
-    assert (first.outcome, second.outcome) == (A, A)
-    assert (server.connection_count, len(server.mails)) == (2, 2)
-
-
-def test_send__a_surplus_answer_lies_in_the_session__is_never_taken_for_the_next_mails():
-    """A second 250 after the first mail must not pass for the answer to the second mail's dot."""
-    with SmtpFaultServer({"end": [raw(b"250 ok\r\n250 ok\r\n"), drop]}) as server:
-        verdicts = send_twice(server)
-    assert [(v.outcome, v.error_code) for v in verdicts] == [(A, ""), (U, "answer_lost")]
-
-
-def test_close__server_never_says_goodbye__returns_soon():
-    with SmtpFaultServer({"QUIT": hang}) as server:
-        smtp = provider(server.url)
-        assert smtp.send(message(), timeout_seconds=2).outcome is A
-        began = time.monotonic()
-        smtp.close()
-        assert time.monotonic() - began < 2
-    assert server.commands[-1] == "QUIT"
-
-
-@pytest.mark.parametrize(("limit", "value"), [("IDLE_MAX_SECONDS", -1.0), ("MAILS_PER_SESSION_MAX_COUNT", 1)])
-def test_send__session_too_old_or_used_up__new_one_is_opened(monkeypatch, limit, value):
-    monkeypatch.setattr(smtp_pool, limit, value)
-    with SmtpFaultServer() as server:
-        verdicts = send_twice(server)
-    assert [v.outcome for v in verdicts] == [A, A]
-    assert (server.connection_count, server.commands.count("QUIT")) == (2, 2)
-
-
-def test_send__many_threads_at_once__each_mail_arrives_once():
-    messages = [message() for _ in range(60)]
-    with SmtpFaultServer() as server:
-        smtp = provider(server.url)
-        with ThreadPoolExecutor(6) as threads:
-            verdicts = list(threads.map(lambda m: smtp.send(m, timeout_seconds=10), messages))
-        smtp.close()
-    assert [v.provider_message_id for v in verdicts] == [f"<{m.id}@acme.example>" for m in messages]
-    arrived = [re.search(rb"Message-ID: <([^@]+)@", mail)[1].decode() for mail in server.mails]
-    assert sorted(arrived) == sorted(str(m.id) for m in messages)
-    assert server.connection_count <= 6
-
-
-def test_pool__closed_while_a_session_is_out__ends_it_when_it_comes_back():
-    with SmtpFaultServer() as server:
-        smtp = provider(server.url)
-        smtp.close()
-        assert smtp.send(message(), timeout_seconds=2).outcome is A
-        assert smtp._pool.take(smtp._server) is None
-    assert isinstance(smtp._pool, SessionPool)

@@ -11,7 +11,6 @@ from aiosmtpd.smtp import SMTP, AuthResult
 
 from notifications.channel import Channel
 from notifications.providers.base import Message
-from notifications.providers.email.smtp import SmtpProvider
 from notifications.providers.registry import build
 from notifications.verdict import Outcome
 from notifyq.env import Environment
@@ -74,7 +73,7 @@ def start():
 def connect():
     providers = []
 
-    def connector(url, sender="Acme <no-reply@acme.example>") -> SmtpProvider:
+    def connector(url, sender="Acme <no-reply@acme.example>"):
         built = build("smtp", Environment({"NOTIFYQ_SMTP_URL": url, "NOTIFYQ_EMAIL_FROM": sender}))
         providers.append(built)
         return built
