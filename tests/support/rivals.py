@@ -48,7 +48,7 @@ class Rival:
             self._pid = backend_pid()
             self._connected.set()
             self._result = self._act()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (raised again by `result`)
             self._error = error
         finally:
             self._connected.set()
