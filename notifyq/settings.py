@@ -50,6 +50,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "notifyq.rest.request_id.RequestIdMiddleware",
+    "notifyq.rest.body_length.BodyLengthMiddleware",  # before anything that trusts Content-Length
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -59,7 +60,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "notifyq.rest.chunked.ChunkedBodyMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 

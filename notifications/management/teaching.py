@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-
 from textwrap import fill
 from typing import Any, ClassVar
 
@@ -29,9 +28,10 @@ class TeachingCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         lines = "\n".join(f"  manage.py {line}" for line in self.examples)
-        described = fill(str(self.help), width=100)
-        kwargs |= {"description": described, "epilog": f"examples:\n{lines}", "formatter_class": _KeepLines}
-        return super().create_parser(prog_name, subcommand, **kwargs)
+        kwargs |= {"epilog": f"examples:\n{lines}", "formatter_class": _KeepLines}
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.description = fill(str(self.help), width=100)
+        return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -117,7 +117,10 @@ BAD = [
     ({"data": {"a": "b"}}, ["data"]),
     ({"collapse_key": "c"}, ["collapse_key"]),
     # several at once
-    ({"body": "", "subject": None, "max_attempts": 0, "priority": "x"}, ["subject", "body", "priority", "max_attempts"]),
+    (
+        {"body": "", "subject": None, "max_attempts": 0, "priority": "x"},
+        ["subject", "body", "priority", "max_attempts"],
+    ),
 ]
 
 

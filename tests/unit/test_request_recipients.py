@@ -72,7 +72,7 @@ def test_canonical_filter__valid__finds_what_was_stored(channel, given, canonica
         ("SMS", "+14155550100 ext. 5"),
         ("SMS", "+1800FLOWERS"),
         ("SMS", "tel:+14155550100"),
-        ("SMS", "+１４１５５５５０１００"),
+        ("SMS", "+\uff11\uff14155550100"),
         ("SMS", "ada@example.com"),
         ("PUSH", "token"),
         ("PUSH", "fcm:"),

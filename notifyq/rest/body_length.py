@@ -1,4 +1,4 @@
-"""Bodies without a Content-Length (`Transfer-Encoding: chunked`), which Django alone takes for empty."""
+"""How long a body is. `Transfer-Encoding: chunked` states no length, and Django alone takes such a body for empty."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from notifyq.rest.problem import Problem
 _STEP = 1 << 16
 
 
-class ChunkedBodyMiddleware:
-    """Reads such a body, within bounds, where the server marks its end; elsewhere its length has to be stated."""
+class BodyLengthMiddleware:
+    """Reads a chunked body, within bounds, where the server marks its end; elsewhere the length has to be stated."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.headers.get("Transfer-Encoding") or request.META.get("CONTENT_LENGTH"):
+        stated = request.META.get("CONTENT_LENGTH")
+        if stated and not (stated.isascii() and stated.isdigit()):
+            return Problem(400, "bad-request", "Content-Length must be a number.").response()
+        if stated or not request.headers.get("Transfer-Encoding"):
             return self._get_response(request)
         if not request.META.get("wsgi.input_terminated"):
             return Problem(411, "length-required", "Please state the body's length in Content-Length.").response()
