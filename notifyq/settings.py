@@ -118,7 +118,12 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"persistAuthorization": True, "displayRequestDuration": True, "docExpansion": "list"},
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "persistAuthorization": True,
+        "displayRequestDuration": True,
+        "docExpansion": "list",
+    },
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "TAGS": [{"name": "notifications", "description": "Send, look at and take back notifications."}],
     "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],

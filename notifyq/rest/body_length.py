@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from typing import Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +12,13 @@ from django.http import HttpRequest, HttpResponse
 from notifyq.rest.problem import Problem
 
 _STEP = 1 << 16
+_DRAIN_BYTES = 16 << 20
+
+
+class Readable(Protocol):
+    """As much of a file as is needed here."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class BodyLengthMiddleware:
@@ -35,10 +43,20 @@ class BodyLengthMiddleware:
         return self._get_response(request)
 
 
-def _read(stream: io.BufferedIOBase, most: int) -> bytes | None:
+def drain(stream: Readable) -> None:
+    """Take in the rest, within bounds: a caller who is still writing when the connection closes never reads why."""
+    left = _DRAIN_BYTES
+    while left > 0 and (chunk := stream.read(_STEP)):
+        left -= len(chunk)
+
+
+def _read(stream: Readable, most: int) -> bytes | None:
     """None when it is longer than `most`."""
     parts, size = [], 0
     while size <= most and (chunk := stream.read(_STEP)):
         parts.append(chunk)
         size += len(chunk)
-    return b"".join(parts) if size <= most else None
+    if size > most:
+        drain(stream)
+        return None
+    return b"".join(parts)
