@@ -44,7 +44,9 @@ def canonical_filter(value: str) -> str:
         return canonical_recipient(Channel.PUSH, text)
     if "@" in text:
         return canonical_recipient(Channel.EMAIL, text)
-    return canonical_recipient(Channel.SMS, text)
+    if text.startswith("+"):
+        return canonical_recipient(Channel.SMS, text)
+    raise Invalid("not_an_address", "must be a mailbox address, a phone number with + or a device address")
 
 
 def canonical_email(text: str) -> str:

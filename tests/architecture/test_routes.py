@@ -23,7 +23,7 @@ def routes(patterns, before=""):
         if isinstance(entry, URLResolver):
             yield from routes(entry.url_patterns, whole)
         elif isinstance(entry, URLPattern) and whole.startswith(ROOT):
-            yield whole, entry.callback.cls
+            yield whole, getattr(entry.callback, "cls", None)
 
 
 def calls():

@@ -49,7 +49,7 @@ def operations():
     schema = schemathesis.openapi.from_dict(DOCUMENT)
     schema.app = application
     for result in schema.get_all_operations():
-        operation = result.ok()
+        operation = result.ok()  # type: ignore[union-attr]
         yield pytest.param(operation, id=operation.label)
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 
 from notifications import accounts
 from notifications.models import ApiKey, Client
@@ -132,6 +132,14 @@ def test_set_sender__changes_what_is_named__and_nothing_else(capsys):
     run(capsys, "set_sender", client.name, "--smtp-url", "")
     client.refresh_from_db()
     assert client.smtp_url_encrypted == ""
+
+
+@pytest.mark.parametrize("name", ["create_client", "create_key", "list_keys", "revoke_key", "set_sender"])
+def test_help__each_command__teaches_by_example(name):
+    text = load_command_class("notifications", name).create_parser("manage.py", name).format_help()
+
+    assert f"examples:\n  manage.py {name}" in text or "\n  manage.py list_keys" in text
+    assert len(text.partition("options:")[0]) > 150
 
 
 def test_set_sender__nothing_named__is_refused():

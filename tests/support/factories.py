@@ -44,7 +44,7 @@ class ApiKeyFactory(DjangoModelFactory):
     def _create(cls, model_class, *args, client, scopes, **columns):
         made = accounts.create_key(client, scopes)
         key = made.api_key
-        key.secret = made.secret
+        key.secret = made.secret  # type: ignore[attr-defined]
         for name, value in columns.items():
             setattr(key, name, value)
         if columns:
