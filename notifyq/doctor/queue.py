@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.models import UniqueConstraint
 
 from notifications.models import Attempt, Content, Notification, Worker
 from notifyq.doctor.finding import Finding, fail, ok, warn
-from notifyq.health import beat_age_most_seconds
 from notifyq.runtime.probe import Probe
 
 STATEMENT_SECONDS = 3.0
@@ -44,11 +44,12 @@ SELECT count(*) FILTER (WHERE role = 'delivery'), count(*) FILTER (WHERE role = 
 
 
 def migrations(looking: Probe) -> Finding:
-    executor = MigrationExecutor(connection)
-    waiting = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
-    if waiting:
-        first = f"{waiting[0].app_label}.{waiting[0].name}"
-        return fail("migrations", f"{len(waiting)} not applied, the first is {first}. Run `manage.py migrate`.")
+    loader = MigrationLoader(connection)
+    missing = sorted(set(loader.disk_migrations) - set(loader.applied_migrations))
+    if missing:
+        return fail(
+            "migrations", f"{len(missing)} not applied, such as {'.'.join(missing[0])}. Run `manage.py migrate`."
+        )
     return ok("migrations", "all applied")
 
 
@@ -115,7 +116,8 @@ def leases(looking: Probe) -> Finding:
 
 
 def workers(looking: Probe) -> Finding:
-    ((delivery, quarantine),) = looking.rows(WORKERS, {"most": beat_age_most_seconds()}, seconds=STATEMENT_SECONDS)
+    values = {"most": settings.NOTIFYQ.worker_silent_after_seconds}
+    ((delivery, quarantine),) = looking.rows(WORKERS, values, seconds=STATEMENT_SECONDS)
     if not delivery:
         return warn("workers", "none is alive: nothing is delivered. Start `manage.py run_workers`.")
     return ok("workers", f"{delivery} for delivery and {quarantine} for quarantine are alive")
