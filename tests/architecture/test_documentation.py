@@ -125,3 +125,11 @@ def test_modules__named_in_the_architecture__exist():
 
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_commands__of_this_project__are_all_in_the_readme():
+    table = section((ROOT / "README.md").read_text(encoding="utf-8"), "Commands")
+    named = set(re.findall(r"`(?:manage\.py )?(\w+)`", table))
+    ours = {path.stem for path in ROOT.glob("*/management/commands/*.py") if path.stem != "__init__"}
+
+    assert ours - named == set()

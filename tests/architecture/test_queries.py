@@ -17,6 +17,7 @@ MAY_QUERY = {
     "notifyq/queue_metrics.py": "counts through the probe",
     "notifyq/console.py": "counts what the admin shows, under a timeout",
     "notifyq/embedded/": "makes the server before Django is there",
+    "notifyq/up/": "the operator's login for a newcomer",
     "notifyq/sandbox/": "the simulated vendor's own SQLite file",
     "notifyq/doctor/": "looks at the server's health; changes nothing",
     "notifyq/bench/": "works in a scratch database of its own",
