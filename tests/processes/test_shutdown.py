@@ -29,7 +29,7 @@ def test_sigterm__ten_times_in_mid_work__exits_0_and_leaves_nothing_half_done(
         workers = fleet.start("--concurrency", "4", ready=0)
         wait_until(
             lambda: Notification.objects.filter(status=Status.SENT).count() > before + 4, 30, "some work is done"
-        )  # noqa: B023 (called at once)
+        )
         assert workers.stop(15) == 0
         sent = Notification.objects.filter(status=Status.SENT)
         assert statuses() == {Status.SENT: sent.count(), Status.PENDING: 500 - sent.count()}
