@@ -9,15 +9,19 @@ import secrets as random_secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Now
 
 from notifications import selectors
+from notifications.channel import Channel
 from notifications.errors import FieldError, InvalidRequest, NotFound, NotifyError
 from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
+from notifications.request import canonical_recipient
+from notifications.request.fields import Invalid
 from notifyq import secrets
 
 DEFAULT_SCOPES = (Scope.SEND, Scope.READ)
@@ -25,6 +29,7 @@ _PREFIX_LENGTH = 10
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o and 1/l: prefixes are read out and typed
 _SHAPE = re.compile(rf"(nq_[{_ALPHABET}]{{{_PREFIX_LENGTH}}})_[A-Za-z0-9_-]{{43}}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SMTP_SCHEMES = ("smtp", "smtps", "smtp+tls", "smtp+ssl")
 _USED_GRAIN = timedelta(minutes=1)
 
 
@@ -53,12 +58,13 @@ def create_client(
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidRequest([FieldError("name", "invalid", "must be 1 to 100 printable characters")])
+    sender = {"smtp_url_encrypted": _sealed(smtp_url), "email_from": _sender_address(email_from)}
     try:
         with transaction.atomic():
-            client = Client.objects.create(name=name, email_from=email_from, smtp_url_encrypted=_sealed(smtp_url))
+            client = Client.objects.create(name=name, **sender)
             return client, create_key(client, scopes)
     except IntegrityError:
-        raise InvalidRequest([FieldError("name", "taken", f"there is a client called {name!r} already")]) from None
+        raise InvalidRequest([FieldError("name", "taken", f"{name!r} is taken by another client")]) from None
 
 
 def create_key(
@@ -82,12 +88,16 @@ def create_key(
 
 
 def set_sender(client: Client, *, smtp_url: str | None = None, email_from: str | None = None) -> None:
-    """Change the client's own relay and sender address; an empty string removes, None leaves as it is."""
+    """Change the client's own relay and sender address; an empty string removes, None leaves as it is.
+
+    Raises:
+        InvalidRequest: not a relay's URL, or not a mailbox address.
+    """
     changes: dict[str, str] = {}
     if smtp_url is not None:
         changes["smtp_url_encrypted"] = _sealed(smtp_url)
     if email_from is not None:
-        changes["email_from"] = email_from
+        changes["email_from"] = _sender_address(email_from)
     if changes:
         Client.objects.filter(pk=client.pk).update(**changes)
 
@@ -167,8 +177,40 @@ def _use_is_due() -> Q:
     return Q(last_used_at=None) | Q(last_used_at__lt=before)
 
 
+def state(key: ApiKey) -> str:
+    """`active`, `revoked`, `expired` or `client disabled`, for people to read."""
+    now = selectors.database_now()
+    if key.revoked_at is not None and key.revoked_at <= now:
+        return "revoked"
+    if key.expires_at is not None and key.expires_at <= now:
+        return "expired"
+    if key.client.disabled_at is not None and key.client.disabled_at <= now:
+        return "client disabled"
+    return "active"
+
+
 def _sealed(smtp_url: str) -> str:
-    return secrets.encrypt(smtp_url) if smtp_url else ""
+    """Checked and encrypted; the address is not repeated in an error, since it may hold a password."""
+    if not smtp_url:
+        return ""
+    try:
+        parts = urlsplit(smtp_url)
+        usable = parts.scheme in _SMTP_SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        message = f"must be a URL with a host that begins with {', '.join(s + '://' for s in _SMTP_SCHEMES)}"
+        raise InvalidRequest([FieldError("smtp_url", "invalid", message)])
+    return secrets.encrypt(smtp_url)
+
+
+def _sender_address(email_from: str) -> str:
+    if not email_from:
+        return ""
+    try:
+        return canonical_recipient(Channel.EMAIL, email_from)
+    except Invalid as problem:
+        raise InvalidRequest([FieldError("email_from", problem.code, problem.message)]) from None
 
 
 def _hash(secret: str) -> bytes:

@@ -24,7 +24,8 @@ SCRAPE_SECONDS = 4.0
 STATEMENT_SECONDS = 2.0
 CACHE_SECONDS = 5.0
 CACHE_SHARE = 20
-"""A slow look is kept for so many times its own duration, so that scraping costs at most a twentieth of a backend."""
+CACHE_MOST_SECONDS = 60.0
+"""A slow look is kept for 20 times its own duration, so that scraping costs about a twentieth of a backend."""
 COUNTED_MOST = 10_000
 """How far one channel and priority is counted; beyond it the planner's estimate stands in. Counting a backlog of
 hundreds of thousands takes over a second where the pages have just changed, and slows down those who work it off."""
@@ -102,7 +103,8 @@ class QueueCollector:
                 began = time.monotonic()
                 self._families = _read_all()
                 took = time.monotonic() - began
-                self._fresh_until = began + took + max(CACHE_SECONDS, CACHE_SHARE * took)
+                kept = min(CACHE_MOST_SECONDS, max(CACHE_SECONDS, CACHE_SHARE * took))
+                self._fresh_until = began + took + kept
             return self._families
 
     def forget(self) -> None:

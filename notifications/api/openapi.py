@@ -27,7 +27,7 @@ _PROBLEMS = {
     413: ("too-large", "The body is longer than 1 MiB."),
     415: ("unsupported-media-type", "The body must be `application/json`."),
     500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
-    503: ("unavailable", "The database is away. Nothing was stored; repeat it, with the same key."),
+    503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
 }
 _ALWAYS = (400, 401, 403, 406, 411, 413, 500, 503)
 

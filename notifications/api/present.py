@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from notifications.channel import Priority
 from notifications.models import Attempt, Notification
+from notifyq.runtime.instants import rfc3339
 
 
 def notification(row: Notification) -> dict[str, Any]:
@@ -20,9 +20,9 @@ def notification(row: Notification) -> dict[str, Any]:
         "recipient": row.recipient,
         "subject": row.content.subject or None,
         "priority": Priority(row.priority).name,
-        "sendAt": instant(row.send_at),
-        "dueAt": instant(getattr(row, "expected_at", row.due_at)),
-        "expiresAt": instant(row.expires_at),
+        "sendAt": rfc3339(row.send_at),
+        "dueAt": rfc3339(getattr(row, "expected_at", row.due_at)),
+        "expiresAt": rfc3339(row.expires_at),
         "attemptCount": row.attempt_count,
         "maxAttempts": row.max_attempts,
         "provider": row.provider or None,
@@ -35,9 +35,9 @@ def notification(row: Notification) -> dict[str, Any]:
         "userId": row.user_id or None,
         "reference": row.reference or None,
         "metadata": row.content.metadata,
-        "createdAt": instant(row.created_at),
-        "updatedAt": instant(row.updated_at),
-        "finishedAt": instant(row.finished_at),
+        "createdAt": rfc3339(row.created_at),
+        "updatedAt": rfc3339(row.updated_at),
+        "finishedAt": rfc3339(row.finished_at),
     }
 
 
@@ -69,14 +69,9 @@ def attempt(row: Attempt) -> dict[str, Any]:
         "errorCode": row.error_code or None,
         "errorMessage": row.error_message or None,
         "providerMessageId": row.provider_message_id or None,
-        "startedAt": instant(row.started_at),
-        "finishedAt": instant(row.finished_at),
+        "startedAt": rfc3339(row.started_at),
+        "finishedAt": rfc3339(row.finished_at),
     }
-
-
-def instant(value: datetime | None) -> str | None:
-    """RFC 3339 in UTC, to the microsecond."""
-    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _last_error(row: Notification) -> dict[str, str | None] | None:

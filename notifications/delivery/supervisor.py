@@ -11,7 +11,8 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 
@@ -27,6 +28,7 @@ from notifyq.runtime.metrics import forget_dead_processes
 
 log = logging.getLogger(__name__)
 
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 RESTART_WAIT_SECONDS = 0.1
 RESTART_MOST_WAIT_SECONDS = 5.0
 KILL_AFTER_SECONDS = 5.0
@@ -79,7 +81,7 @@ class Supervisor:
         os.set_blocking(self._wake_write, False)
         os.set_blocking(self._wake_read, False)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in STOP_SIGNALS:
             signal.signal(number, self._on_stop_signal)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only to wake us
 
@@ -104,10 +106,11 @@ class Supervisor:
         connections.close_all()
         worker_id = f"{new_worker_id(options.role)}"
         supervisor_pid = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            _be_a_child(worker_id, options, self._make_chains, supervisor_pid, (self._wake_read, self._wake_write))
-        self._children[pid] = _Child(worker_id, options, failures)
+        with _stop_signals_held_back():
+            pid = os.fork()
+            if pid == 0:
+                _be_a_child(worker_id, options, self._make_chains, supervisor_pid, (self._wake_read, self._wake_write))
+            self._children[pid] = _Child(worker_id, options, failures)
 
     def _reap(self) -> None:
         while self._children:
@@ -126,6 +129,8 @@ class Supervisor:
             log.error("worker_died", extra={"worker_id": child.worker_id, "exit_code": exit_code})
             self._dead.append(child)
             self._unclean = self._unclean or bool(self._signals)
+        elif not (self._options.drain or self._signals):  # somebody stopped this one alone; it holds nothing
+            self._to_start.append((elapsed() + RESTART_WAIT_SECONDS, child.options, 0))
 
     def _take_back_from_dead(self) -> None:
         """What a dead child held is taken back at once, without waiting for its lease; then another takes its place."""
@@ -174,6 +179,25 @@ class Supervisor:
             os.kill(pid, number)  # not reaped yet, so the pid is still theirs
 
 
+@contextmanager
+def _stop_signals_held_back() -> Iterator[None]:
+    """A child inherits the block and keeps it (see `_stop_when_told`), so that a SIGTERM that comes before it listens
+    waits for it. The handler of its parent, which it inherits too, would swallow it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+
+
+def _stop_when_told(worker: Worker) -> None:
+    """In a thread of its own, since a handler would run in the middle of whatever the main thread does: when that is
+    just inside one of the events that `stop` sets, both would wait for ever."""
+    while True:
+        signal.sigwait({signal.SIGTERM})
+        worker.stop()
+
+
 def _is_due(options: WorkerOptions) -> bool:
     waiting = queue.next_due_in_seconds(channels=options.channels, suspects=options.role is Role.QUARANTINE)
     return waiting is not None and waiting <= 0
@@ -195,9 +219,9 @@ def _be_a_child(
         os.setpgid(0, 0)  # a Ctrl-C in the terminal goes to the supervisor alone, which then stops us in order
         chains = make_chains()
         worker = Worker(worker_id, options, chains, is_orphan=lambda: os.getppid() != supervisor_pid)
-        signal.signal(signal.SIGTERM, lambda *_: worker.stop())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        threading.Thread(target=_stop_when_told, args=(worker,), name="stop", daemon=True).start()
         exit_code = 0 if worker.run() else 3
         close(chains)
     except BaseException:

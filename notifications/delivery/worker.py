@@ -112,7 +112,8 @@ class Worker:
         self._beat_at = 0.0
 
     def stop(self) -> None:
-        """Claim no more. What is held is finished or given back by `run`. Safe in a signal handler and to repeat."""
+        """Claim no more; `run` finishes or gives back what is held. Safe from any thread and to repeat; a signal handler
+        must not call it."""
         self._stop.set()
         self._wake.set()
 

@@ -6,6 +6,7 @@ The rule behind it: whatever is neither the vendor's proof nor a certain refusal
 from __future__ import annotations
 
 import json
+import re
 import threading
 import weakref
 from collections.abc import Mapping
@@ -26,6 +27,9 @@ from notifications.verdict import Verdict
 
 MAX_ANSWER_BYTES = 256 * 1024
 _ID_MAX_LENGTH = 255
+_MAX_DEPTH = 64
+# A bracket, or a whole string, which may hold brackets; one that never ends is taken to the end, to stay linear.
+_TOKENS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _THROTTLED = frozenset({408, 425, 429})
 _ACCOUNT_REFUSED = frozenset({401, 403, 404})
 
@@ -45,9 +49,10 @@ class Answer:
     retry_after_seconds: float | None = None
 
     def json(self) -> Any:
-        """The decoded body, or None where it is not JSON in UTF-8 (deeper nesting than can be read included)."""
+        """The decoded body, or None where it is not JSON in UTF-8, or nested more than 64 deep."""
         try:
-            return json.loads(self.body.decode("utf-8-sig"))
+            text = self.body.decode("utf-8-sig")
+            return None if _too_deep(text) else json.loads(text)
         except (ValueError, RecursionError):
             return None
 
@@ -165,6 +170,18 @@ def status_verdict(answer: Answer) -> Verdict:
     if answer.status >= 500:
         return Verdict.unconfirmed(code, text, retry_after_seconds=answer.retry_after_seconds)
     return Verdict.unconfirmed("no_proof", f"{text}, with nothing that proves acceptance or refusal")
+
+
+def _too_deep(text: str) -> bool:
+    """Asked before parsing: a parser that runs into the recursion limit is caught, but what the garbage collector
+    happens to run down there fails as well, and nobody catches that.
+    """
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth > _MAX_DEPTH:
+            return True
+    return False
 
 
 def _read(response: requests.Response) -> bytes | None:

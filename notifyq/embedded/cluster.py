@@ -26,6 +26,7 @@ SETTINGS: Mapping[str, str] = {
     "log_timezone": "UTC",
     "timezone": "UTC",
 }
+_PORT = 5432  # part of the socket's name; said everywhere, as a PGPORT would change the clients' default
 _START_SECONDS = 60
 _STOP_SECONDS = 30
 _LOG_BYTES = 10_000_000
@@ -83,7 +84,7 @@ class Cluster:
                 return
 
     def _state(self) -> Ping:
-        return Ping(PGconn.ping(f"host={self.sockets} user=postgres dbname=postgres connect_timeout=5".encode()))
+        return Ping(PGconn.ping(f"{self.url}&connect_timeout=5".encode()))
 
     def _settled_state(self) -> Ping:
         """The state once the server is neither starting up nor shutting down."""
@@ -120,7 +121,7 @@ class Cluster:
             leftover.unlink()
 
     def _start(self, settings: Mapping[str, str]) -> None:
-        lines = {**settings, "listen_addresses": "", "unix_socket_directories": str(self.sockets)}
+        lines = {**settings, "listen_addresses": "", "port": str(_PORT), "unix_socket_directories": str(self.sockets)}
         conf = "".join(f"{name} = '{value}'\n" for name, value in lines.items())
         write_private(self.home / "data" / "notifyq.conf", conf, self.account)
         log = self.home / "log"
@@ -143,7 +144,8 @@ class Cluster:
 
 
 def database_url(password: str, sockets: Path) -> str:
-    return f"postgres://postgres:{quote(password, safe='')}@/{DATABASE}?host={quote(str(sockets), safe='')}"
+    secret, host = quote(password, safe=""), quote(str(sockets), safe="")
+    return f"postgres://postgres:{secret}@/{DATABASE}?host={host}&port={_PORT}"
 
 
 def _last_fatal_line(log: Path) -> str:

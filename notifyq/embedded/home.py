@@ -75,8 +75,10 @@ def _create_home(wanted: Path, account: Account | None) -> None:
 
 def remove_home(data_dir: Path) -> None:
     """Delete the server's files, also where they lie outside the data directory. It must not be running."""
-    link = data_dir / "postgres"
-    shutil.rmtree(find_home(data_dir), ignore_errors=True)
+    link, home = data_dir / "postgres", find_home(data_dir)
+    if (home / "socket_directory").is_file():
+        shutil.rmtree((home / "socket_directory").read_text(), ignore_errors=True)
+    shutil.rmtree(home, ignore_errors=True)
     if link.is_symlink():
         link.unlink()
 

@@ -23,9 +23,10 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     problem = to_problem(error)
     set_rollback()
     response = Response(problem.document(), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
-    if problem.status >= 500:
-        # Logged here, without what Django would add: its line says no more, its traceback may hold a row's values.
-        response._has_been_logged = True  # type: ignore[attr-defined]
+    if problem.status < 500:
+        problem.note()
+    # Logged here, once, and without what Django would add: its traceback may hold a row's values.
+    response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 

@@ -9,14 +9,13 @@ from typing import IO, Any
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
+from notifyq.rest.body_length import drain
 from notifyq.rest.problem import Problem, field_error
 
 BODY_MAX_BYTES = 1 << 20
 """A view with larger bodies says so by its `body_max_bytes`."""
 
 DEPTH_MAX = 32
-_DRAIN_BYTES = 16 << 20
-_DRAIN_STEP = 1 << 16
 _INTEGER_MAX_DIGITS = 400  # more than any float has; beyond it Python's own conversion becomes slow, then refuses
 
 
@@ -68,7 +67,7 @@ def refuse_long_body(request: Request, most: int) -> None:
     """Raises `Problem` (413) when the stated length is more than `most`, whoever is to parse it."""
     stated = request.META.get("CONTENT_LENGTH") or "0"
     if stated.isascii() and stated.isdigit() and int(stated) > most:
-        _drain(request.stream)
+        drain(request.stream)
         raise _too_long(most)
 
 
@@ -81,15 +80,8 @@ def _read(stream: IO[bytes], most: int) -> bytes:
     raw = stream.read(most + 1)
     if len(raw) <= most:
         return raw
-    _drain(stream)
+    drain(stream)
     raise _too_long(most)
-
-
-def _drain(stream: IO[bytes]) -> None:
-    """Take in the rest, within bounds: a caller who is still writing when the connection closes never reads why."""
-    left = _DRAIN_BYTES
-    while left > 0 and (chunk := stream.read(_DRAIN_STEP)):
-        left -= len(chunk)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -31,6 +31,10 @@ class ApiView(APIView):
     renderer_classes = [JSONRenderer]
     permission_classes = [HasScope]
 
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {**super().default_response_headers, "Cache-Control": "no-store"}
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         refuse_long_body(request, self.body_max_bytes)

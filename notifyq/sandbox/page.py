@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.template.loader import render_to_string
 
@@ -40,7 +40,7 @@ _POLICY = (
 class _Row:
     message: Stored
     html_body: str
-    extras: Mapping[str, Any]
+    extras: Mapping[str, str]
 
 
 def render(vendor: Vendor) -> Reply:
@@ -65,7 +65,11 @@ def render(vendor: Vendor) -> Reply:
 
 def _row(message: Stored) -> _Row:
     html_body = message.extras.get("htmlBody")
-    others = {name: value for name, value in message.extras.items() if name != "htmlBody"}
+    others = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in message.extras.items()
+        if name != "htmlBody"
+    }
     return _Row(message, html_body if isinstance(html_body, str) else "", others)
 
 

@@ -57,6 +57,7 @@ def http_answer(status: int, body: bytes = b"", **headers: str) -> bytes:
 
 
 def _closed_unread(peer: Peer) -> None:
+    peer.wait_for_data()  # a reset any earlier may end the connecting itself, which is certain
     peer.reset()
 
 

@@ -37,6 +37,10 @@ class Peer:
         self._server.requests.append(head + b"\r\n\r\n" + body)
         return data
 
+    def wait_for_data(self) -> None:
+        """Return when something has arrived, and leave it unread."""
+        self._connection.recv(1, socket.MSG_PEEK)
+
     def send(self, data: bytes) -> None:
         self._connection.sendall(data)
 

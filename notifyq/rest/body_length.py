@@ -1,9 +1,10 @@
-"""Bodies without a Content-Length (`Transfer-Encoding: chunked`), which Django alone takes for empty."""
+"""How long a body is. `Transfer-Encoding: chunked` states no length, and Django alone takes such a body for empty."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from typing import Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -11,16 +12,26 @@ from django.http import HttpRequest, HttpResponse
 from notifyq.rest.problem import Problem
 
 _STEP = 1 << 16
+_DRAIN_BYTES = 16 << 20
 
 
-class ChunkedBodyMiddleware:
-    """Reads such a body, within bounds, where the server marks its end; elsewhere its length has to be stated."""
+class Readable(Protocol):
+    """As much of a file as is needed here."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class BodyLengthMiddleware:
+    """Reads a chunked body, within bounds, where the server marks its end; elsewhere the length has to be stated."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.headers.get("Transfer-Encoding") or request.META.get("CONTENT_LENGTH"):
+        stated = request.META.get("CONTENT_LENGTH")
+        if stated and not (stated.isascii() and stated.isdigit()):
+            return Problem(400, "bad-request", "Content-Length must be a number.").response()
+        if stated or not request.headers.get("Transfer-Encoding"):
             return self._get_response(request)
         if not request.META.get("wsgi.input_terminated"):
             return Problem(411, "length-required", "Please state the body's length in Content-Length.").response()
@@ -32,10 +43,20 @@ class ChunkedBodyMiddleware:
         return self._get_response(request)
 
 
-def _read(stream: io.BufferedIOBase, most: int) -> bytes | None:
+def drain(stream: Readable) -> None:
+    """Take in the rest, within bounds: a caller who is still writing when the connection closes never reads why."""
+    left = _DRAIN_BYTES
+    while left > 0 and (chunk := stream.read(_STEP)):
+        left -= len(chunk)
+
+
+def _read(stream: Readable, most: int) -> bytes | None:
     """None when it is longer than `most`."""
     parts, size = [], 0
     while size <= most and (chunk := stream.read(_STEP)):
         parts.append(chunk)
         size += len(chunk)
-    return b"".join(parts) if size <= most else None
+    if size > most:
+        drain(stream)
+        return None
+    return b"".join(parts)

@@ -1,0 +1,168 @@
+"""Turns a message into the bytes of an e-mail: headers, MIME parts, CRLF and dot-stuffing. Pure but for the date.
+
+The header lines are written here and not by `EmailMessage`, whose folding adds a space where ASCII and other text mix
+in a long subject and empties a subject that looks like an encoded word; the MIME parts are `EmailMessage`'s.
+"""
+
+from __future__ import annotations
+
+import base64
+import email.policy
+import re
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import formatdate
+
+from notifications.providers.base import Message
+from notifications.providers.email.mailbox import Mailbox, parse_mailbox
+
+LINE_LENGTH = 78  # RFC 5322 §2.1.1: lines SHOULD be at most this long, and MUST be at most 998
+ENCODED_LINE_LENGTH = 76  # RFC 2047 §2, for a line with an encoded word
+ENCODED_WORD_FRAME = len("=?utf-8?b??=")
+
+# Everything as 7bit, quoted-printable or base64: no server needs 8BITMIME for it, no relay can break a line of it.
+_SEVEN_BIT = email.policy.SMTP.clone(cte_type="7bit")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HEADER_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
+_LEADING_DOT = re.compile(rb"^\.", re.MULTILINE)
+
+
+class InvalidContentError(Exception):
+    """This message can never be an e-mail. `code` is the verdict's error code; the text repeats no content."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        self.code = code
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """What goes over the wire.
+
+    Attributes:
+        sender, recipient: the envelope.
+        message_id: the `Message-ID`, the same on every attempt of one notification.
+        content: headers and body, dot-stuffed, every line ended by CRLF, without the final dot.
+        needs_smtputf8: an address in envelope or headers has a non-ASCII local part.
+    """
+
+    sender: Mailbox
+    recipient: Mailbox
+    message_id: str
+    content: bytes
+    needs_smtputf8: bool
+
+
+def compose(message: Message, sender: Mailbox) -> Mail:
+    """Build the e-mail for one attempt. A repeat has the same Message-ID; date and MIME boundary differ.
+
+    Raises:
+        InvalidContentError: `invalid_recipient`, or `invalid_header` (a line break in subject, name or reply address).
+    """
+    recipient = _mailbox(message.recipient, "invalid_recipient", "the recipient")
+    reply_to = _mailbox(message.reply_to, "invalid_header", "replyTo") if message.reply_to else None
+    name = _one_line(message.from_name or sender.name, "fromName")
+    message_id = f"<{message.id}@{sender.domain}>"
+    headers = [
+        _address_header("From", name, sender),
+        _address_header("To", "", recipient),
+        *([_address_header("Reply-To", reply_to.name, reply_to)] if reply_to else []),
+        _text_header("Subject", _one_line(message.subject, "subject")),
+        f"Date: {formatdate(usegmt=True)}",
+        f"Message-ID: {message_id}",
+        "Auto-Submitted: auto-generated",  # RFC 3834 §5: keeps vacation replies away
+    ]
+    raw = "\r\n".join(headers).encode() + b"\r\n" + _parts(message).as_bytes()
+    utf8 = any(m.needs_smtputf8 for m in (sender, recipient, reply_to) if m)
+    return Mail(sender, recipient, message_id, wire_form(raw), utf8)
+
+
+def wire_form(raw: bytes) -> bytes:
+    """CRLF at every line end, the last included, and a second dot before a leading one (RFC 5321 §4.5.2)."""
+    lines = _ANY_LINE_END.sub(b"\r\n", raw)
+    if not lines.endswith(b"\r\n"):
+        lines += b"\r\n"
+    return _LEADING_DOT.sub(b"..", lines)
+
+
+def _parts(message: Message) -> EmailMessage:
+    parts = EmailMessage(policy=_SEVEN_BIT)
+    body = _encodable(message.body)
+    parts.set_content(body, cte=_transfer_encoding(body))
+    if message.html_body:
+        html = _encodable(message.html_body)
+        parts.add_alternative(html, subtype="html", cte=_transfer_encoding(html))
+    return parts
+
+
+def _transfer_encoding(text: str) -> str | None:
+    """None leaves the choice to `EmailMessage`, which would put control characters on the wire as they are."""
+    return "quoted-printable" if _CONTROL.search(text) else None
+
+
+def _encodable(text: str) -> str:
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _one_line(value: str, field: str) -> str:
+    if "\r" in value or "\n" in value:
+        raise InvalidContentError("invalid_header", f"{field} holds a line break")
+    return _HEADER_CONTROL.sub(" ", _encodable(value)).strip()
+
+
+def _mailbox(text: str, code: str, field: str) -> Mailbox:
+    try:
+        return parse_mailbox(text)
+    except ValueError as error:
+        raise InvalidContentError(code, f"{field}: {error}") from None
+
+
+def _address_header(header: str, name: str, mailbox: Mailbox) -> str:
+    if not name:
+        return f"{header}: {mailbox.address}"
+    quoted = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
+    plain = name.isascii() and "=?" not in name and len(header) + 2 + len(quoted) <= LINE_LENGTH
+    phrase = quoted if plain else _encoded_words(name, len(header) + 2)
+    last_line = f"{header}: {phrase} <{mailbox.address}>".rpartition("\r\n")[2]
+    gap = " " if len(last_line) <= LINE_LENGTH else "\r\n "
+    return f"{header}: {phrase}{gap}<{mailbox.address}>"
+
+
+def _text_header(header: str, value: str) -> str:
+    """Readable where that is exact after unfolding, else encoded words (which survive any folding)."""
+    plain = value.isascii() and "=?" not in value and "  " not in value
+    lines = _folded(f"{header}: {value}") if plain else []
+    if plain and all(len(line) <= LINE_LENGTH for line in lines):
+        return "\r\n".join(lines)
+    return f"{header}: {_encoded_words(value, len(header) + 2)}"
+
+
+def _folded(line: str) -> list[str]:
+    name, *words = line.split(" ")
+    lines = [name + " " + words[0]]  # never an empty first line: some servers refuse it
+    for word in words[1:]:
+        if len(lines[-1]) + 1 + len(word) <= LINE_LENGTH:
+            lines[-1] += " " + word
+        else:
+            lines.append(" " + word)
+    return lines
+
+
+def _encoded_words(text: str, column: int) -> str:
+    """RFC 2047 words of whole characters, one a line; the first begins at `column`."""
+    chunks, room = [""], _base64_room(column)
+    for character in text:
+        width = len(character.encode())
+        if width > room:
+            chunks.append("")
+            room = _base64_room(1)
+        chunks[-1] += character
+        room -= width
+    return "\r\n ".join(f"=?utf-8?b?{base64.b64encode(c.encode()).decode('ascii')}?=" for c in chunks)
+
+
+def _base64_room(column: int) -> int:
+    """How many bytes an encoded word may hold on a line that has `column` characters already."""
+    return (ENCODED_LINE_LENGTH - ENCODED_WORD_FRAME - column) // 4 * 3

@@ -1,0 +1,92 @@
+"""What to measure, and how the figures are told."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+MEASURES = ("deliver", "claim", "wakeup")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much to measure.
+
+    Attributes:
+        measure: one of `MEASURES`.
+        count: notifications in each round.
+        rounds: how often; the median is told.
+        batch_size: most rows of one claim.
+        concurrency: delivery threads.
+        seconds: bound on each part of a round; a slower machine is measured on fewer rows.
+    """
+
+    measure: str
+    count: int
+    rounds: int
+    batch_size: int
+    concurrency: int
+    seconds: float
+
+    def arguments(self) -> list[str]:
+        """The command line that makes this plan."""
+        options = {"count": self.count, "rounds": self.rounds, "batch-size": self.batch_size}
+        options |= {"concurrency": self.concurrency, "seconds": int(self.seconds)}
+        return [self.measure, *(f"--{name}={value}" for name, value in options.items())]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of a plan."""
+    parser.add_argument("measure", choices=MEASURES, help="what to measure")
+    parser.add_argument("--count", type=between(10, 200_000), default=5_000, metavar="N", help="rows a round (5000)")
+    parser.add_argument("--rounds", type=between(1, 50), default=3, metavar="N", help="the median is told (3)")
+    parser.add_argument("--batch-size", type=between(1, 1_000), default=100, metavar="N", help="rows a claim (100)")
+    parser.add_argument("--concurrency", type=between(1, 200), default=8, metavar="N", help="delivery threads (8)")
+    parser.add_argument("--seconds", type=between(1, 600), default=30, metavar="N", help="bound on each part (30)")
+
+
+def between(least: int, most: int) -> Callable[[str], int]:
+    """A whole number in these bounds, for argparse."""
+
+    def whole(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"must be a whole number from {least} to {most}")
+        return int(text)
+
+    return whole
+
+
+def tell(text: str) -> None:
+    """A line of the result."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def progress(text: str) -> None:
+    """What is going on, for a person; not part of the result."""
+    sys.stderr.write(f"{text} …\n")
+    sys.stderr.flush()
+
+
+def tell_rates(name: str, ours: Sequence[float], bare: Sequence[float]) -> None:
+    """Two rates per second, each the median of its rounds, and their ratio."""
+    mine, limit = statistics.median(ours), statistics.median(bare)
+    tell(f"{name}: {mine:,.0f}/s; bare loop {limit:,.0f}/s; ratio {mine / limit:.2f}")
+
+
+def tell_times(name: str, ours: Sequence[float], bare: Sequence[float]) -> None:
+    """Two sets of times in seconds, by their median and their 99th percentile."""
+    mine, limit = statistics.median(ours), statistics.median(bare)
+    tell(
+        f"{name}: p50 {mine * 1e3:.2f} ms, p99 {percentile(ours, 99) * 1e3:.2f} ms; "
+        f"bare p50 {limit * 1e3:.2f} ms, p99 {percentile(bare, 99) * 1e3:.2f} ms; ratio of p50 {mine / limit:.2f}"
+    )
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The smallest value that so many percent of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]

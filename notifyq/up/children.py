@@ -1,0 +1,128 @@
+"""The processes of the service: started with their output in files, watched, and stopped in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+_KILL_WAIT_SECONDS = 5
+_LAST_LINES = 12
+_LOOK_SECONDS = 0.05
+
+
+@dataclass(slots=True)
+class Child:
+    """One process with a session of its own, so that a Ctrl-C in the terminal reaches it through us and in order."""
+
+    name: str
+    essential: bool
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    @property
+    def fate(self) -> str:
+        code = self.process.returncode
+        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+
+    def last_lines(self) -> list[str]:
+        return self.log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+
+    def ask_to_end(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it and what it started and left behind."""
+        self._signal(signal.SIGKILL, whole_group=True)
+        self.process.wait(_KILL_WAIT_SECONDS)
+
+    def _signal(self, number: signal.Signals, *, whole_group: bool = False) -> None:
+        try:
+            if whole_group:
+                os.killpg(self.process.pid, number)
+            elif not self.has_ended:
+                self.process.send_signal(number)
+        except ProcessLookupError:
+            pass
+
+
+class Children:
+    """All child processes, in the order of their start.
+
+    Args:
+        root: the directory of manage.py, where they run.
+        logs: directory for their output, a file each, begun anew at every start.
+    """
+
+    def __init__(self, root: Path, logs: Path) -> None:
+        self._root = root
+        self._logs = logs
+        self._all: list[Child] = []
+        logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def start(
+        self, name: str, arguments: Sequence[str], variables: Mapping[str, str], *, essential: bool = True
+    ) -> Child:
+        """Start Python with these arguments and add `variables` to its environment."""
+        log = self._logs / f"{name}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(  # noqa: S603 - the commands are our own
+                [sys.executable, *arguments],
+                cwd=self._root,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        child = Child(name, essential, process, log)
+        self._all.append(child)
+        return child
+
+    @property
+    def any(self) -> bool:
+        return bool(self._all)
+
+    def take_ended(self) -> list[Child]:
+        """Those that ended since the last call; they are watched no longer."""
+        ended = [child for child in self._all if child.has_ended]
+        self._all = [child for child in self._all if child not in ended]
+        for child in ended:
+            child.kill()  # what it left behind in its group
+        return ended
+
+    def stop(self, grace_seconds: float, hurry: Event) -> list[str]:
+        """End all, the last started first, each after the one before has ended.
+
+        Args:
+            grace_seconds: how long each may take before it is killed; at once when `hurry` is set meanwhile.
+
+        Returns:
+            The names of those that had to be killed.
+        """
+        killed = []
+        for child in reversed(self._all):
+            child.ask_to_end()
+            if not _wait(child, grace_seconds, hurry):
+                killed.append(child.name)
+            child.kill()
+        self._all.clear()
+        return killed
+
+
+def _wait(child: Child, seconds: float, hurry: Event) -> bool:
+    deadline = time.monotonic() + seconds
+    while not child.has_ended:
+        if time.monotonic() > deadline or hurry.wait(_LOOK_SECONDS):
+            return child.has_ended
+    return True

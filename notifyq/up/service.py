@@ -1,0 +1,259 @@
+"""The course of `up`: what is started in which order, shown, watched and stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from types import FrameType
+from typing import NoReturn
+
+import requests
+from django.core.management import call_command, get_commands
+from django.db import connection
+
+from notifications.channel import Channel
+from notifications.errors import ConfigurationError
+from notifyq.embedded import url_of
+from notifyq.embedded.home import find_home, open_data_dir
+from notifyq.embedded.locks import try_lock
+from notifyq.env import Config
+from notifyq.up import accounts, first
+from notifyq.up.children import Child, Children
+from notifyq.up.ports import HOST, free_port, is_free
+from notifyq.up.screen import Screen
+
+DEFAULT_PORT = 8000
+_SANDBOX_PORT = 8026
+_SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
+_READY_SECONDS = 60
+_LOOK_SECONDS = 0.1
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(Exception):
+    """Somebody asked us to stop."""
+
+
+class EssentialEnded(Exception):
+    """A process without which the rest is of no use has ended."""
+
+    def __init__(self, child: Child) -> None:
+        self.child = child
+        super().__init__(child.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`port` is None unless the user named one: only then may another be taken instead of 8000."""
+
+    port: int | None
+    workers: int
+    demo: bool
+
+
+class Service:
+    """Everything that `make up` runs. One per data directory."""
+
+    def __init__(self, options: Options, config: Config, root: Path, data_dir: Path, screen: Screen) -> None:
+        self._options = options
+        self._config = config
+        self._root = root
+        self._data_dir = open_data_dir(data_dir)
+        self._screen = screen
+        self._children = Children(root, self._data_dir / "logs")
+        self._stop = Event()
+        self._hurry = Event()
+        self._sandbox_url = os.environ.get(_SANDBOX_URL, "")
+        self._api_url = ""
+        self._api_key = ""
+
+    def run(self) -> int:
+        """Start everything, stay until a signal or until something essential ends; the exit code.
+
+        Raises:
+            ConfigurationError: it cannot start as asked, in one line.
+        """
+        lock = try_lock(self._data_dir / "up.lock")
+        if lock is None:
+            raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}")
+        for number in _SIGNALS:
+            signal.signal(number, self._on_signal)
+        try:
+            self._start()
+            self._stay()
+        except Stopped:
+            return 0
+        except EssentialEnded as ended:
+            self._report(ended.child)
+            return 1
+        finally:
+            self._end()
+            os.close(lock)
+
+    def _start(self) -> None:
+        began = time.monotonic()
+        port = self._choose_port()
+        self._screen.title("Notify Queue")
+        self._prepare_database()
+        self._start_processes(port)
+        self._await_ready()
+        self._screen.done("Ready", f"after {time.monotonic() - began:.1f} s")
+        password = accounts.provide_operator(self._data_dir)
+        if self._options.demo:
+            self._send_first()
+        connection.close()
+        self._show_addresses(password)
+
+    def _choose_port(self) -> int:
+        if self._options.port is None:
+            return free_port(DEFAULT_PORT)
+        if not is_free(self._options.port):
+            raise ConfigurationError(f"port {self._options.port} is taken; name another with --port, or none")
+        return self._options.port
+
+    def _prepare_database(self) -> None:
+        embedded = url_of(self._data_dir) == os.environ.get("DATABASE_URL")
+        where = f"embedded, in {find_home(self._data_dir)}" if embedded else "the one in DATABASE_URL"
+        connection.ensure_connection()
+        version = connection.pg_version // 10_000  # type: ignore[attr-defined]  # only PostgreSQL's wrapper has it
+        self._screen.done(f"PostgreSQL {version}", where)
+        call_command("migrate", interactive=False, verbosity=0)
+        self._screen.done("Tables", "up to date")
+        self._pause(0)
+
+    def _start_processes(self, port: int) -> None:
+        """The sandbox first and the API last, as they are stopped the other way round: first no new work comes in,
+        then what is under way is delivered."""
+        if not self._sandbox_url:
+            self._start_sandbox()
+        workers = self._options.workers
+        self._manage("workers", "run_workers", "--processes", str(workers))
+        self._screen.done("Workers", f"{workers} process{'es' if workers > 1 else ''}")
+        if "dispatch_webhooks" in get_commands():
+            self._manage("webhooks", "dispatch_webhooks", "--forever", essential=False)
+            self._screen.done("Webhooks", "1 process")
+        self._start_api(port)
+
+    def _start_sandbox(self) -> None:
+        port = free_port(_SANDBOX_PORT)
+        store = self._data_dir / "sandbox.sqlite3"
+        self._sandbox_url = f"http://{HOST}:{port}"
+        self._manage("sandbox", "sandbox_provider", "--port", str(port), "--store", str(store))
+        self._screen.done("Sandbox provider", self._sandbox_url)
+
+    def _start_api(self, port: int) -> None:
+        self._api_url = f"http://{HOST}:{port}"
+        arguments = ["-m", "gunicorn", "notifyq.wsgi", "--bind", f"{HOST}:{port}", "--no-control-socket"]
+        arguments += ["--workers", "2", "--threads", "4"]
+        self._children.start("api", arguments, {_SANDBOX_URL: self._sandbox_url})
+        moved = "" if port in (DEFAULT_PORT, self._options.port) else f"  (port {DEFAULT_PORT} is taken)"
+        self._screen.done("API", self._api_url + moved)
+
+    def _manage(self, name: str, *arguments: str, essential: bool = True) -> None:
+        variables = {_SANDBOX_URL: self._sandbox_url}
+        self._children.start(name, [str(self._root / "manage.py"), *arguments], variables, essential=essential)
+
+    def _await_ready(self) -> None:
+        """Wait until the API says that notifications are accepted and delivered."""
+        deadline = time.monotonic() + _READY_SECONDS
+        answer = "no answer"
+        with first.local_session() as session:
+            while time.monotonic() < deadline:
+                self._pause(_LOOK_SECONDS)
+                try:
+                    response = session.get(f"{self._api_url}/health/ready", timeout=5)
+                except requests.RequestException:
+                    continue
+                if response.ok:
+                    return
+                answer = response.text[:500]
+        raise ConfigurationError(
+            f"not ready after {_READY_SECONDS} s ({answer}); logs are in {self._data_dir / 'logs'}"
+        )
+
+    def _send_first(self) -> None:
+        self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
+        self._screen.title("First notifications")
+        for channel in Channel:
+            chain = self._config.provider_chains[channel]
+            if not all(provider.partition(":")[0] == "sandbox" for provider in chain):
+                self._screen.row(channel, f"goes to {', '.join(chain)}: nothing was sent")
+                continue
+            self._send_one(channel)
+
+    def _send_one(self, channel: Channel) -> None:
+        try:
+            try:
+                shown = self._client().send(channel)
+            except first.KeyRefused:
+                self._api_key = accounts.create_demo_client(self._data_dir)
+                shown = self._client().send(channel)
+        except (first.KeyRefused, first.Unexpected, requests.RequestException) as error:
+            self._screen.trouble(f"{channel}: {error or 'the new key was refused'}")
+        else:
+            self._screen.steps(channel, first.steps(shown))
+
+    def _client(self) -> first.Client:
+        return first.Client(self._api_url, self._api_key, self._pause)
+
+    def _show_addresses(self, password: str) -> None:
+        secret = password or "the password you gave it"
+        self._screen.title("Open")
+        self._screen.row("API docs", f"{self._api_url}/api/docs/")
+        self._screen.row("Admin", f"{self._api_url}/admin/   log in as {accounts.OPERATOR} / {secret}")
+        self._screen.row("Sandbox", f"{self._sandbox_url}/   what was sent, and the provider's weather")
+        self._screen.row("Metrics", f"{self._api_url}/metrics")
+        self._screen.row("Logs", str(self._data_dir / "logs"))
+        if self._api_key:
+            self._screen.title("Try it")
+            self._screen.line(_curl(self._api_url, self._api_key))
+        self._screen.line()
+        self._screen.line("  Ctrl-C stops everything; the data stays.")
+
+    def _stay(self) -> NoReturn:
+        while True:
+            self._pause(_LOOK_SECONDS)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait, unless there is a reason to stop."""
+        if self._stop.wait(seconds):
+            raise Stopped
+        for child in self._children.take_ended():
+            if child.essential:
+                raise EssentialEnded(child)
+            self._report(child)
+
+    def _report(self, child: Child) -> None:
+        self._screen.line()
+        self._screen.trouble(f"{child.name} {child.fate}; the end of {child.log}:")
+        for line in child.last_lines():
+            self._screen.line(f"      {line}")
+
+    def _end(self) -> None:
+        if not self._children.any:
+            return
+        self._screen.line()
+        self._screen.line("  Stopping …")
+        killed = self._children.stop(self._config.grace_seconds + 5, self._hurry)
+        if killed:
+            self._screen.trouble(f"had to be killed: {', '.join(killed)}")
+        self._screen.line("  Everything is stopped.")
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        """The first signal stops in good order, the second at once."""
+        if self._stop.is_set():
+            self._hurry.set()
+        self._stop.set()
+
+
+def _curl(api_url: str, api_key: str) -> str:
+    return (
+        f"    curl -sS {api_url}/api/v1/notifications \\\n"
+        f"      -H 'Authorization: Bearer {api_key}' \\\n"
+        f"      -H \"Idempotency-Key: $(date +%s%N)\" -H 'Content-Type: application/json' \\\n"
+        f'      -d \'{{"channel": "SMS", "recipient": "+12025550123", "body": "Hello from curl"}}\''
+    )

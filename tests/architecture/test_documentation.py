@@ -1,0 +1,135 @@
+"""The pages in docs/ say what the code does: lists in them are held against the code."""
+
+import importlib.util
+import re
+
+import pytest
+
+from notifications.channel import Channel
+from notifications.diagram import PAGE, refreshed
+from notifications.providers import registry
+from notifyq.env import Config, Environment
+from notifyq.queue_metrics import GAUGES
+from tests.support.source import ROOT, modules
+
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+# Read without `Environment`, by a name in quotes.
+DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
+NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
+GIVEN = {  # what an adapter has no default for
+    "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com", "NOTIFYQ_EMAIL_FROM": "a@example.com"},
+}
+
+
+def read(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def documented_variables(text):
+    names = re.findall(r"^\| `([A-Z_<>]+)` \|", text, re.MULTILINE)
+    return {n.replace("<CHANNEL>", c) for n in names for c in (Channel if "<CHANNEL>" in n else ["-"])}
+
+
+def section(page, title):
+    return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def metric_names():
+    from prometheus_client.metrics import MetricWrapperBase
+
+    from notifications import metrics
+
+    kept = [m.describe()[0] for m in vars(metrics).values() if isinstance(m, MetricWrapperBase)]
+    return {f"{m.name}_total" if m.type == "counter" else m.name for m in kept} | set(GAUGES)
+
+
+@pytest.fixture
+def names_read(monkeypatch):
+    """What has been read from the environment since the fixture was asked for."""
+    monkeypatch.setattr(Environment, "read", set())
+    return Environment.read
+
+
+def adapters():
+    return [kind for kind, target in registry.ADAPTERS.items() if importlib.util.find_spec(target.partition(":")[0])]
+
+
+def test_states__as_written__are_those_of_the_code():
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert page == refreshed(page), "run `python -m notifications.diagram`"
+
+
+def test_variables__that_the_settings_read__are_all_documented_and_no_others():
+    importlib.import_module("notifyq.settings")
+    Config.load(Environment({}))
+    sources = [(ROOT / path).read_text(encoding="utf-8") for path, _ in modules()]
+    directly = {name for source in sources for name in DIRECT.findall(source)} - NOT_SETTINGS
+    page = read("configuration.md")
+    of_adapters = {n for k in registry.ADAPTERS for n in documented_variables(section(page, f"Provider `{k}`"))}
+    # Other tests build adapters, also labelled ones; what those read is held against their own sections below.
+    prefixes = tuple(f"NOTIFYQ_{kind.upper()}_" for kind in registry.ADAPTERS)
+    known = {n for n in Environment.read | directly if not n.startswith(prefixes)} - of_adapters
+
+    assert documented_variables(page) - of_adapters == known | {"NOTIFYQ_EXTRA_PROVIDERS"}
+
+
+@pytest.mark.parametrize("kind", adapters())
+def test_variables__that_an_adapter_reads__are_those_of_its_section(kind, names_read):
+    registry.build(kind, Environment(GIVEN.get(kind, {})))
+
+    expected = names_read - {"NOTIFYQ_EXTRA_PROVIDERS"}
+    assert documented_variables(section(read("configuration.md"), f"Provider `{kind}`")) == expected
+
+
+@pytest.mark.parametrize("field", ["max_attempts", *(f for f in Config.__slots__ if f.endswith("_seconds"))])
+def test_defaults__of_numbers__are_those_of_the_code(field):
+    shown = re.search(rf"^\| `NOTIFYQ_{field.upper()}` \| `([\d.]+)` \|", read("configuration.md"), re.MULTILINE)
+    value = getattr(Config.load(Environment({})), field)
+
+    assert shown is not None
+    assert float(shown[1]) == (value[Channel.EMAIL] if field == "max_attempts" else value)
+
+
+def test_metrics__that_exist__are_all_documented_and_no_others():
+    documented = set(re.findall(r"^\| `(notifyq_\w+)` \|", read("operations.md"), re.MULTILINE))
+
+    assert documented == metric_names()
+
+
+def test_pages__in_docs__all_stand_in_the_index():
+    linked = {target for target, _ in LINK.findall(read("README.md"))}
+
+    assert {p.name for p in DOCS.glob("*.md")} - {"README.md"} == linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links__on_every_page__lead_somewhere(page):
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        if target.startswith(("http:", "https:")):
+            continue
+        other = (page.parent / target) if target else page
+        assert other.exists(), f"{page.name} → {target}"
+        assert not anchor or anchor in anchors(other), f"{page.name} → {target}#{anchor}"
+
+
+def anchors(page):
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_modules__named_in_the_architecture__exist():
+    named = re.findall(r"`((?:notifyq|notifications)/[\w/.]+)`", read("architecture.md"))
+
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_commands__of_this_project__are_all_in_the_readme():
+    table = section((ROOT / "README.md").read_text(encoding="utf-8"), "Commands")
+    named = set(re.findall(r"`(?:manage\.py )?(\w+)`", table))
+    ours = {path.stem for path in ROOT.glob("*/management/commands/*.py") if path.stem != "__init__"}
+
+    assert ours - named == set()

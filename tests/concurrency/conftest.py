@@ -1,0 +1,3 @@
+"""Tests here commit, on connections of their own."""
+
+from tests.support.hangup import hang_up as hang_up

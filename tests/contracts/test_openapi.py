@@ -1,0 +1,159 @@
+"""The OpenAPI document against the service: whatever can be generated from it gets an answer that it documents."""
+
+from uuid import UUID
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from notifications.api import present, schemas
+from notifications.api.names import REQUEST_FIELDS, camel
+from notifications.request.content import CHANNELS_OF_FIELD
+from notifications.status import Status
+from notifyq.wsgi import application
+from tests.support.api import Caller
+from tests.support.factories import AttemptFactory, NotificationFactory
+
+DOCUMENT = SchemaGenerator().get_schema(request=None, public=True)
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+ADDRESSES = {"EMAIL": "ada@example.com", "SMS": "+14155550100", "PUSH": "fcm:token"}
+BOUNDED = settings(
+    max_examples=30,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def operations():
+    schema = schemathesis.openapi.from_dict(DOCUMENT)
+    schema.app = application
+    for result in schema.get_all_operations():
+        operation = result.ok()  # type: ignore[union-attr]
+        yield pytest.param(operation, id=operation.label)
+
+
+OPERATIONS = list(operations())
+
+
+@pytest.fixture
+def caller(db, settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    # The whole WSGI application would close the connection that holds the test's transaction.
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield Caller(scopes=("send", "read"))
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+def existing(caller) -> list[UUID]:
+    """One notification in every state, with a history."""
+    rows = [NotificationFactory(client=caller.client, status=status) for status in Status]
+    for row in rows:
+        AttemptFactory(notification=row)
+    return [row.pk for row in rows]
+
+
+def call(case, key):
+    case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {key}"})
+
+
+def made_plausible(case):
+    """Put in what no schema can say: an address fits its channel, keys agree, and cursors come from an answer."""
+    if isinstance(case.query, dict):
+        case.query.pop("cursor", None)
+        case.query.pop("recipient", None)
+    if isinstance(case.body, dict):
+        channel = case.body["channel"]
+        case.body |= {"recipient": ADDRESSES[channel], "idempotencyKey": None, "replyTo": None}
+        case.body |= {camel(name): None for name, owners in CHANNELS_OF_FIELD.items() if channel not in owners}
+        case.body |= {"subject": "Hello"} if channel == "EMAIL" else {}
+        case.headers["Idempotency-Key"] = f"key-{len(case.body) % 3}"
+    return case
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation__whatever_is_sent__gets_a_documented_answer(operation, mode, caller):
+    NotificationFactory(client=caller.client)
+
+    @BOUNDED
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def run(case):
+        call(made_plausible(case) if mode is GenerationMode.POSITIVE else case, caller.key.secret)
+
+    run()
+
+
+@pytest.mark.parametrize("operation", [p for p in OPERATIONS if "{" in p.values[0].path])
+def test_operation__notification_in_any_state__gets_a_documented_answer(operation, caller):
+    for pk in existing(caller):
+        case = operation.Case(path_parameters={"notification_id": str(pk)})
+        call(case, caller.key.secret)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("key", ["", "nq_wrong"])
+def test_operation__without_a_valid_key__gets_a_documented_answer(operation, key, caller):
+    parameters = {"notification_id": str(NotificationFactory().pk)} if "{" in operation.path else {}
+
+    call(operation.Case(path_parameters=parameters), key)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation__without_the_scope__gets_a_documented_answer(operation, caller):
+    caller.key.scopes = []
+    caller.key.save(update_fields=["scopes"])
+    parameters = {"notification_id": str(NotificationFactory().pk)} if "{" in operation.path else {}
+
+    call(operation.Case(path_parameters=parameters), caller.key.secret)
+
+
+def test_document__is_valid_openapi():
+    validate_schema(DOCUMENT)
+
+
+def test_document__every_operation__has_the_key_and_an_example():
+    for path, by_method in DOCUMENT["paths"].items():
+        for method, operation in by_method.items():
+            assert operation["security"] == [{"key": []}], (method, path)
+            assert operation["summary"]
+            assert {"200", "400", "401", "403", "500", "503"} <= set(operation["responses"])
+    created = DOCUMENT["paths"]["/api/v1/notifications"]["post"]
+    assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 3
+
+
+def test_document__request__has_exactly_the_fields_that_are_read():
+    assert list(schemas.REQUEST["properties"]) != []
+    assert set(schemas.REQUEST["properties"]) == set(REQUEST_FIELDS)
+
+
+@pytest.mark.django_db
+def test_document__answers__have_exactly_the_properties_that_are_shown():
+    row = AttemptFactory().notification
+
+    assert list(schemas.NOTIFICATION["properties"]) == list(present.notification(row))
+    assert list(schemas.NOTIFICATION_IN_FULL["properties"]) == list(present.notification_in_full(row))
+    assert list(schemas.ATTEMPT["properties"]) == list(present.attempt(row.attempts.get()))

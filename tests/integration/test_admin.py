@@ -1,0 +1,188 @@
+"""The console: every table can be read, nothing can be changed, no secret is shown, no page counts a big table."""
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from notifications.models import ApiKey, Attempt, Client, Content, Notification, Worker
+from notifyq import console
+from notifyq.runtime.ids import uuid7
+
+pytestmark = pytest.mark.django_db
+
+MODELS = [model for model in admin.site._registry if model._meta.app_label == "notifications"]
+SECRETS = ("hash-of-the-key-hash-of-the-key!", "encrypted-relay", "fingerprint-of-the-request")
+BODY = "Your parcel is on its way"
+
+
+@pytest.fixture
+def admin_client(client, django_user_model):
+    """Logged in without a password, since hashing one takes longer than a test."""
+    client.force_login(django_user_model.objects.create(username="ops", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def rows():
+    """One row of each table, related to each other."""
+    shop = Client.objects.create(name="Shop", smtp_url_encrypted=SECRETS[1])
+    key = ApiKey.objects.create(client=shop, prefix="nq_abc", key_hash=SECRETS[0].encode(), scopes=["send", "read"])
+    notification = Notification.objects.create(
+        client=shop,
+        idempotency_key="order-1",
+        fingerprint=SECRETS[2].encode(),
+        channel="EMAIL",
+        recipient="ada@example.com",
+        send_at=timezone.now(),
+        max_attempts=6,
+        on_unconfirmed="RETRY",
+        status="PENDING",
+        waiting_reason="RETRY_BACKOFF",
+        reference="ref-1",
+        user_id="user-1",
+    )
+    content = Content.objects.create(notification=notification, subject="Parcel", body=BODY, html_body="<p>Parcel</p>")
+    attempt = Attempt.objects.create(
+        notification=notification,
+        cycle=0,
+        number=1,
+        hop=0,
+        provider="sandbox",
+        outcome="TEMPORARY",
+        finished_at=timezone.now(),
+        worker_id="w1",
+        claim_token=uuid7(),
+        error_code="connect_failed",
+    )
+    worker = Worker.objects.create(id="w1", role="delivery", host="h", pid=1)
+    return {type(row): row for row in (shop, key, notification, content, attempt, worker)}
+
+
+def address(model, what, *args):
+    return reverse(f"admin:notifications_{model._meta.model_name}_{what}", args=args)
+
+
+def shown(client, model, query=""):
+    response = client.get(address(model, "changelist") + query)
+    assert response.status_code == 200
+    return response.context["cl"].result_list
+
+
+def test_console__models_of_the_app__are_all_registered():
+    from django.apps import apps
+
+    assert set(MODELS) == set(apps.get_app_config("notifications").get_models())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_pages__each_table__list_and_detail_open_without_a_secret(admin_client, rows, model):
+    pages = [
+        admin_client.get(address(model, "changelist")),
+        admin_client.get(address(model, "change", rows[model].pk)),
+    ]
+    for page in pages:
+        assert page.status_code == 200
+        assert not [secret for secret in SECRETS if secret in page.content.decode()]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_pages__each_table__nothing_can_be_changed(admin_client, rows, model):
+    row = rows[model]
+    assert admin_client.get(address(model, "add")).status_code == 403
+    assert admin_client.post(address(model, "add"), {}).status_code == 403
+    assert admin_client.post(address(model, "change", row.pk), {}).status_code == 403
+    assert admin_client.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+    action = {"action": "delete_selected", "_selected_action": [str(row.pk)]}
+    admin_client.post(address(model, "changelist"), action)
+    assert model.objects.filter(pk=row.pk).exists()
+
+
+def test_pages__not_logged_in__lead_to_the_login(client, rows):
+    response = client.get(address(Notification, "changelist"))
+    assert response.status_code == 302
+    assert "/admin/login/" in response["Location"]
+
+
+@pytest.mark.parametrize("model", [Notification, Content, Attempt])
+def test_lists__notification_has_a_body__no_list_shows_or_reads_it(admin_client, rows, model):
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        page = admin_client.get(address(model, "changelist"))
+    assert BODY not in page.content.decode()
+    assert not [query for query in queries if '"body"' in query["sql"]]
+
+
+def test_detail__notification__shows_content_attempts_and_why_it_waits(admin_client, rows):
+    text = admin_client.get(address(Notification, "change", rows[Notification].pk)).content.decode()
+    for expected in (BODY, "&lt;p&gt;Parcel&lt;/p&gt;", "connect_failed", "TEMPORARY", "retry backoff", "Notify Queue"):
+        assert expected in text
+
+
+@pytest.mark.parametrize("term", ["ada@example.com", "ADA@example.com", "ref-1", "user-1", "order-1", " ref-1 "])
+def test_search__exact_value__finds_the_notification(admin_client, rows, term):
+    assert list(shown(admin_client, Notification, f"?q={term}")) == [rows[Notification]]
+
+
+def test_search__its_id__finds_the_notification_its_content_and_attempts(admin_client, rows):
+    for model in (Notification, Content, Attempt):
+        assert list(shown(admin_client, model, f"?q={rows[Notification].pk}")) == [rows[model]]
+
+
+@pytest.mark.parametrize("model", [Notification, Content, Attempt])
+@pytest.mark.parametrize("term", ["example", "%25", "00000000-0000-0000-0000-000000000000", "\u00e4 b"])
+def test_search__part_of_a_value_or_unknown__finds_nothing(admin_client, rows, model, term):
+    assert list(shown(admin_client, model, f"?q={term}")) == []
+
+
+@pytest.mark.parametrize(("status", "count"), [("PENDING", 1), ("SENT", 0)])
+def test_filter__status__keeps_those(admin_client, rows, status, count):
+    assert len(shown(admin_client, Notification, f"?status={status}")) == count
+
+
+@pytest.mark.parametrize("query", ["", "?status=PENDING", "?q=ref-1", "?channel__exact=EMAIL"])
+def test_list__any_query__counts_no_further_than_its_limit(admin_client, rows, query):
+    with CaptureQueriesContext(connection) as queries:
+        shown(admin_client, Notification, query)
+    counts = [q["sql"] for q in queries if "COUNT(" in q["sql"] and "notifications_notification" in q["sql"]]
+    assert counts
+    assert all(f"LIMIT {console.COUNTED_MOST}" in sql for sql in counts)
+    assert len([q for q in queries if q["sql"].startswith("SELECT")]) <= 14
+
+
+def test_count__more_rows_than_counted__is_estimated(admin_client, rows, monkeypatch):
+    monkeypatch.setattr(console, "COUNTED_MOST", 10)
+    Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_worker")
+    assert 150 <= console.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
+
+
+def test_count__takes_too_long__is_estimated(rows, monkeypatch):
+    monkeypatch.setattr(console, "COUNT_MILLISECONDS", 20)
+    slow = Worker.objects.extra(where=["pg_sleep(1) IS NOT NULL"])
+    assert console.EstimatingPaginator(slow, 50).count >= 1
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
+
+
+def test_worker__silent_for_long__is_marked(admin_client, rows):
+    Worker.objects.update(beat_at="2020-01-01T00:00Z")
+    assert "nq-bad" in admin_client.get(address(Worker, "changelist")).content.decode()
+
+
+def test_key__revoked_or_expired__says_so(admin_client, rows):
+    ApiKey.objects.update(expires_at="2020-01-01T00:00Z")
+    assert "expired" in admin_client.get(address(ApiKey, "changelist")).content.decode()
+    ApiKey.objects.update(revoked_at="2020-01-01T00:00Z")
+    assert "revoked" in admin_client.get(address(Client, "change", rows[Client].pk)).content.decode()
+
+
+def test_style__without_collectstatic__is_served(client):
+    response = client.get("/static/notifyq/console.css")
+    assert response.status_code == 200
+    assert b".nq-badge" in b"".join(response.streaming_content)

@@ -1,0 +1,79 @@
+"""The benchmarks work in a database of their own and leave nothing behind."""
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from notifyq.bench import rows, scratch
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def databases():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE 'notifyq_bench_%'")
+        return {name for (name,) in cursor.fetchall()}
+
+
+def test_scratch_database__during_and_after__exists_and_is_gone():
+    with scratch.scratch_database() as name:
+        during = databases()
+
+    assert name in during
+    assert name not in databases()
+
+
+def test_scratch_database__after_an_error_with_somebody_connected__is_gone():
+    parameters = {k: v for k, v in connection.get_connection_params().items() if k not in ("cursor_factory", "context")}
+    made = []
+
+    def fail_while_connected():
+        with scratch.scratch_database() as name:
+            made.extend([name, psycopg.connect(**parameters | {"dbname": name})])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_while_connected()
+    made[1].close()
+
+    assert made[0] not in databases()
+
+
+def test_rows__in_a_database_that_is_not_scratch__are_not_removed():
+    with pytest.raises(RuntimeError, match="is not a scratch database"):
+        rows.clear()
+
+
+@pytest.mark.parametrize("measure", ["deliver", "claim", "wakeup"])
+def test_bench__of_each_measure__tells_a_ratio_and_leaves_no_database(measure, capfd):
+    before = databases()
+
+    with pytest.raises(SystemExit) as end:
+        call_command("bench", measure, "--count=20", "--rounds=1", "--batch-size=10", "--concurrency=2")
+
+    out = capfd.readouterr().out
+    assert end.value.code == 0
+    assert f"{measure}" in out
+    assert "ratio" in out
+    assert databases() == before
+
+
+def test_bench__without_the_right_to_create_a_database__says_what_to_do(monkeypatch):
+    with connection.cursor() as cursor:
+        cursor.execute("DROP ROLE IF EXISTS notifyq_bench_poor")
+        cursor.execute("CREATE ROLE notifyq_bench_poor LOGIN NOCREATEDB")
+    plain = scratch._server
+
+    def poor():
+        server = plain()
+        server.execute("SET ROLE notifyq_bench_poor")
+        return server
+
+    monkeypatch.setattr(scratch, "_server", poor)
+    try:
+        with pytest.raises(CommandError, match="Grant it CREATEDB"):
+            call_command("bench", "deliver")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP ROLE notifyq_bench_poor")

@@ -1,0 +1,40 @@
+"""A sandbox provider and a fleet of workers for each test, cleaned up whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.adapters import EXTRA
+from tests.support.hangup import hang_up as hang_up
+from tests.support.sandbox import SandboxProcess
+from tests.support.workers import Fleet
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[SandboxProcess]:
+    with SandboxProcess(tmp_path / "sandbox.sqlite3") as process:
+        yield process
+
+
+@pytest.fixture
+def fleet(transactional_db: None, tmp_path: Path, sandbox: SandboxProcess) -> Iterator[Fleet]:
+    """Workers whose channels all go to the sandbox."""
+    fleet = Fleet(tmp_path, NOTIFYQ_SANDBOX_URL=sandbox.url)
+    yield fleet
+    fleet.end()
+
+
+@pytest.fixture
+def file_fleet(transactional_db: None, tmp_path: Path) -> Iterator[Fleet]:
+    """Workers whose channels go to adapters of the tests that write into `tmp_path / "sent"`."""
+    fleet = Fleet(
+        tmp_path,
+        NOTIFYQ_EXTRA_PROVIDERS=EXTRA,
+        NOTIFYQ_FILE_PATH=str(tmp_path / "sent"),
+        NOTIFYQ_EMAIL_PROVIDERS="file",
+    )
+    yield fleet
+    fleet.end()

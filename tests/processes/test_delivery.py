@@ -1,0 +1,74 @@
+"""Real workers, a real vendor in a process of its own: what is due is sent once, and ends where it should."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from notifications.channel import Channel
+from notifications.models import Attempt, Notification
+from notifications.status import FINAL, Status
+from tests.support.rows import add, all_are, attempts_of
+from tests.support.sandbox import SandboxProcess
+from tests.support.waiting import wait_until
+from tests.support.workers import Fleet
+
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
+
+
+def test_run_workers__ten_processes_share_300__each_is_sent_once(fleet: Fleet, sandbox: SandboxProcess) -> None:
+    fleet.start("--processes", "10", "--concurrency", "2")
+    ids = add(300)
+    wait_until(lambda: all_are(Status.SENT, 300), 30, "300 SENT")
+    assert sandbox.stats() == (300, 300, 0)
+    assert {m["key"] for m in sandbox.messages()} == {str(i) for i in ids}
+    assert set(Notification.objects.values_list("attempt_count", flat=True)) == {1}
+    assert Attempt.objects.count() == 300
+
+
+SPELLINGS = {Channel.EMAIL: "{}@example.org", Channel.PUSH: "fcm:{}"}
+PHONES = {
+    "ok": "+41790000000",
+    "reject": "+41790000001",
+    "temporary": "+41790000002",
+    "temporary-twice": "+41790000003",
+    "accept-then-timeout": "+41790000004",
+    "accept-then-500": "+41790000005",
+    "hang": "+41790000006",
+    "rate-limit": "+41790000007",
+    "poison": "+41790000009",
+}
+ENDS = {
+    "ok": (Status.SENT, 1, ""),
+    "reject": (Status.FAILED, 1, "recipient_rejected"),
+    "temporary": (Status.DEAD_LETTERED, 6, "not_accepted"),
+    "temporary-twice": (Status.SENT, 3, ""),
+    "accept-then-timeout": (Status.SENT, 2, ""),
+    "accept-then-500": (Status.SENT, 2, ""),
+    "hang": (Status.DEAD_LETTERED, 6, "UNCONFIRMED"),
+    "rate-limit": (Status.DEAD_LETTERED, 6, "throttled"),
+    "poison": (Status.DEAD_LETTERED, 6, "UNCONFIRMED"),
+}
+
+
+def _recipient(channel: Channel, word: str) -> str:
+    return PHONES[word] if channel is Channel.SMS else SPELLINGS[channel].format(word)
+
+
+def test_run_workers__magic_recipients_on_each_channel__end_as_the_vendor_says(
+    fleet: Fleet, sandbox: SandboxProcess
+) -> None:
+    words = {
+        add(channel=channel, recipient=_recipient(channel, word))[0]: (channel, word)
+        for channel in Channel
+        for word in ENDS
+    }
+    fleet.start("--concurrency", "32", NOTIFYQ_SEND_TIMEOUT_SECONDS="0.6")
+    final = Notification.objects.filter(status__in=list(FINAL))
+    wait_until(lambda: final.count() == len(words), 40, "all final")
+    ended = {words[row.pk]: (row.status, row.attempt_count, row.last_error_code) for row in Notification.objects.all()}
+    assert ended == {(channel, word): end for channel in Channel for word, end in ENDS.items()}
+    assert all(len(attempts_of(i)) == ENDS[word][1] for i, (_, word) in words.items())
+    accepted = Counter(m["key"] for m in sandbox.messages())
+    assert accepted == Counter(str(i) for i, (_, w) in words.items() if w.startswith(("ok", "accept")) or "twice" in w)

@@ -1,0 +1,118 @@
+"""Workers that are killed, stopped or slow: nothing is lost, nothing is sent twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from notifications.channel import OnUnconfirmed
+from notifications.models import Attempt, Notification
+from notifications.status import Status
+from notifications.verdict import Outcome
+from tests.support.adapters import lines_of
+from tests.support.rows import add, all_are, attempts_of, statuses
+from tests.support.sandbox import SandboxProcess
+from tests.support.waiting import wait_until
+from tests.support.workers import Fleet, Workers, is_stopped
+
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
+
+SHORT = {"NOTIFYQ_LEASE_SECONDS": "3", "NOTIFYQ_SEND_TIMEOUT_SECONDS": "1"}
+
+
+def _sent_count() -> int:
+    return Notification.objects.filter(status=Status.SENT).count()
+
+
+def _kill_a_child(workers: Workers) -> None:
+    children = wait_until(workers.child_pids, 30, "it has children")
+    os.kill(children[0], signal.SIGKILL)
+
+
+def test_run_workers__killed_again_and_again__all_1000_are_sent_and_accepted_once(
+    fleet: Fleet, sandbox: SandboxProcess
+) -> None:
+    sandbox.set_weather(latencyMs=40)
+    fast = {"NOTIFYQ_LEASE_SECONDS": "2", "NOTIFYQ_SEND_TIMEOUT_SECONDS": "1"}
+    running = [fleet.start("--processes", "2", "--concurrency", "2", ready=2, **fast) for _ in range(2)]
+    ids = add(1000)
+    for number, reached in enumerate(range(100, 1000, 100)):
+        wait_until(lambda: _sent_count() >= reached, 40, f"{reached} SENT")  # noqa: B023 (called at once)
+        if number % 3 == 2:
+            running.pop(0).kill_whole()
+            running.append(fleet.start("--processes", "2", "--concurrency", "2", ready=0, **fast))
+        else:
+            _kill_a_child(running[0])
+    wait_until(lambda: all_are(Status.SENT, 1000), 40, "all SENT")
+    _, accepted, _ = sandbox.stats()
+    assert accepted == 1000
+    assert {m["key"] for m in sandbox.messages()} == {str(i) for i in ids}
+    assert Attempt.objects.filter(outcome=Outcome.LOST).exists()  # else nothing was killed in the act
+    assert Attempt.objects.filter(outcome=Outcome.ACCEPTED).count() == 1000
+
+
+def test_run_workers__killed_while_sending_without_a_key__sends_none_twice_and_holds_only_what_was_begun(
+    file_fleet: Fleet, tmp_path: Path
+) -> None:
+    ids = add(300, on_unconfirmed=OnUnconfirmed.HOLD)
+    slow = {"NOTIFYQ_FILE_LATENCY_SECONDS": "0.03", **SHORT}
+    workers = file_fleet.start("--processes", "2", ready=1, **slow)
+    for number, reached in enumerate((40, 80, 120, 160)):
+        wait_until(lambda: _sent_count() >= reached, 40, f"{reached} SENT")  # noqa: B023 (called at once)
+        if number % 2:
+            workers.kill_whole()
+            workers = file_fleet.start("--processes", "2", ready=1, **slow)
+        else:
+            _kill_a_child(workers)
+    held = Notification.objects.filter(status=Status.DEAD_LETTERED)
+    wait_until(lambda: _sent_count() + held.count() == 300, 40, "all SENT or held")
+    sent_out = lines_of(tmp_path / "sent")
+    assert len(sent_out) == len(set(sent_out))
+    assert {str(i) for i in ids} - set(sent_out) <= {str(i) for i in held.values_list("pk", flat=True)}
+    assert set(held.values_list("last_error_code", flat=True)) == {"UNCONFIRMED"}
+    # Held is only what was begun: each has a loss on record, and nothing else has.
+    lost = Attempt.objects.filter(outcome=Outcome.LOST).values_list("notification_id", flat=True)
+    assert set(lost) == set(held.values_list("pk", flat=True))
+
+
+def test_run_workers__a_send_takes_many_polls__every_rescue_leaves_it_alone(
+    fleet: Fleet, sandbox: SandboxProcess
+) -> None:
+    sandbox.set_weather(latencyMs=2500)
+    both = [fleet.start(NOTIFYQ_POLL_SECONDS="0.1", NOTIFYQ_SEND_TIMEOUT_SECONDS="8") for _ in range(2)]
+    [wanted] = add()
+    wait_until(lambda: all_are(Status.SENT, 1), 20, "SENT")
+    assert sandbox.stats() == (1, 1, 0)
+    assert attempts_of(wanted) == [(1, "ACCEPTED", "")]
+    assert not [w for w in both if w.events("leases_rescued")]
+
+
+def test_run_workers__stopped_beyond_its_lease_and_continued__its_late_verdict_changes_nothing(
+    file_fleet: Fleet, tmp_path: Path
+) -> None:
+    keyed = {"NOTIFYQ_EMAIL_PROVIDERS": "deadly", "NOTIFYQ_FILE_LATENCY_SECONDS": "0.8", **SHORT}
+    frozen = file_fleet.start(**keyed)
+    [wanted] = add()
+    wait_until(lambda: lines_of(tmp_path / "sent"), 20, "the first send has begun")
+    pids = [frozen.pid, *frozen.child_pids()]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: all(map(is_stopped, pids)), 10, "stopped")
+    assert statuses() == {Status.PROCESSING: 1}
+    other = file_fleet.start(**keyed)
+    wait_until(lambda: all_are(Status.SENT, 1), 20, "rescued and SENT by the other")
+    settled = Notification.objects.get()
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    late = frozen.wait_for("batch_settled")[0]
+    assert (late["stale"], late["outcomes"]) == (1, {"ACCEPTED": 1})
+    now = Notification.objects.get()
+    assert [getattr(now, f.attname) for f in now._meta.fields] == [
+        getattr(settled, f.attname) for f in now._meta.fields
+    ]
+    assert [outcome for _, outcome, _ in attempts_of(wanted)] == ["LOST", "ACCEPTED"]
+    assert other.events("leases_rescued")
+    assert (frozen.stop(), other.stop()) == (0, 0)
