@@ -159,7 +159,53 @@ _NOTIFICATION: dict[str, Schema] = {
     "updatedAt": instant("When it last changed."),
     "finishedAt": or_null(instant("When it became final.")),
 }
-NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.")
+_EXAMPLE = dict.fromkeys(_NOTIFICATION) | {
+    "id": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8",
+    "status": "SENT",
+    "channel": "EMAIL",
+    "recipient": "ada@example.com",
+    "subject": "Your order is on its way",
+    "priority": "NORMAL",
+    "sendAt": "2030-01-31T08:00:00.000000Z",
+    "dueAt": "2030-01-31T08:00:00.000000Z",
+    "attemptCount": 1,
+    "maxAttempts": 6,
+    "provider": "smtp",
+    "lastUsedProvider": "smtp",
+    "providerMessageId": "<01a22cbf@mail.example.com>",
+    "operatorRetryCount": 0,
+    "reference": "order-1234",
+    "metadata": {},
+    "createdAt": "2030-01-31T08:00:00.000000Z",
+    "updatedAt": "2030-01-31T08:00:00.412650Z",
+    "finishedAt": "2030-01-31T08:00:00.412650Z",
+}
+_ATTEMPT_EXAMPLE = {
+    "cycle": 1,
+    "number": 1,
+    "hop": 1,
+    "provider": "smtp",
+    "outcome": "ACCEPTED",
+    "errorCode": None,
+    "errorMessage": None,
+    "providerMessageId": "<01a22cbf@mail.example.com>",
+    "startedAt": "2030-01-31T08:00:00.031200Z",
+    "finishedAt": "2030-01-31T08:00:00.398100Z",
+}
+_CONTENT_EXAMPLE: dict[str, Any] = {
+    "body": "Dear Ada, order 1234 left our warehouse today.",
+    "htmlBody": None,
+    "data": {},
+    "fromName": None,
+    "replyTo": None,
+    "collapseKey": None,
+    "onUnconfirmed": "RETRY",
+    "attempts": [_ATTEMPT_EXAMPLE],
+    "webhookEvents": [],
+    "operatorActions": [],
+}
+
+NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.") | {"example": _EXAMPLE}
 
 ATTEMPT = whole_object(
     {
@@ -175,7 +221,7 @@ ATTEMPT = whole_object(
         "finishedAt": instant("When the verdict was known."),
     },
     "One try with one provider.",
-)
+) | {"example": _ATTEMPT_EXAMPLE}
 
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
@@ -192,7 +238,7 @@ NOTIFICATION_IN_FULL = whole_object(
         "operatorActions": {"type": "array", "items": {"type": "object"}, "description": "What operators did."},
     },
     "A notification with its content and history.",
-)
+) | {"example": _EXAMPLE | _CONTENT_EXAMPLE}
 
 _URL = or_null({"type": "string", "format": "uri", "description": "Null at the end of the list."})
 PAGE = whole_object(

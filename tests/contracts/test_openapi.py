@@ -9,6 +9,7 @@ from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -143,6 +144,13 @@ def test_document__every_operation__has_the_key_and_an_example():
             assert {"200", "400", "401", "403", "500", "503"} <= set(operation["responses"])
     created = DOCUMENT["paths"]["/api/v1/notifications"]["post"]
     assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 3
+
+
+@pytest.mark.parametrize("name", ["Notification", "NotificationInFull", "Attempt"])
+def test_document__example_of_an_answer__fits_its_schema(name):
+    schema = DOCUMENT["components"]["schemas"][name] | {"components": DOCUMENT["components"]}
+
+    Draft202012Validator(schema, format_checker=FormatChecker()).validate(schema["example"])
 
 
 def test_document__request__has_exactly_the_fields_that_are_read():
