@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.db.models import QuerySet
 
-from notifications import queue
 from notifications.channel import Priority
 from notifications.models import Notification
 from notifications.queue import Claimed

@@ -25,11 +25,9 @@ def test_sigterm__ten_times_in_mid_work__exits_0_and_leaves_nothing_half_done(
     sandbox.set_weather(latencyMs=50)
     add(500)
     for _ in range(10):
-        before = Notification.objects.filter(status=Status.SENT).count()
+        before = _sent_count()
         workers = fleet.start("--concurrency", "4", ready=0)
-        wait_until(
-            lambda: Notification.objects.filter(status=Status.SENT).count() > before + 4, 30, "some work is done"
-        )
+        wait_until(lambda wanted=before + 4: _sent_count() > wanted, 30, "some work is done")
         assert workers.stop(15) == 0
         sent = Notification.objects.filter(status=Status.SENT)
         assert statuses() == {Status.SENT: sent.count(), Status.PENDING: 500 - sent.count()}
@@ -107,3 +105,7 @@ def test_run_workers__a_child_is_killed__its_rows_are_back_and_another_runs_long
     assert (row.attempt_count, row.suspect) == (1, False)
     workers.wait_for("worker_started", 3, seconds=10)
     assert child not in workers.child_pids()
+
+
+def _sent_count() -> int:
+    return Notification.objects.filter(status=Status.SENT).count()
