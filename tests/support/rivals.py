@@ -10,7 +10,7 @@ from django.db import connection
 
 from tests.support.waiting import wait_until
 
-PATIENT_SECONDS = 20.0
+PATIENT_SECONDS = 60.0
 
 
 class Rival:
