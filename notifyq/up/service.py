@@ -22,6 +22,7 @@ from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
 from notifyq.env import Config
 from notifyq.up import accounts, first
+from notifyq.up.addresses import Addresses, show
 from notifyq.up.children import Child, Children
 from notifyq.up.ports import HOST, free_port, is_free
 from notifyq.up.screen import Screen
@@ -100,13 +101,17 @@ class Service:
         self._screen.title("Notify Queue")
         self._prepare_database()
         self._start_processes(port)
+        password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
+        if self._options.demo:
+            self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
         self._await_ready()
         self._screen.done("Ready", f"after {time.monotonic() - began:.1f} s")
-        password = accounts.provide_operator(self._data_dir)
         if self._options.demo:
             self._send_first()
         connection.close()
-        self._show_addresses(password)
+        show(
+            self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password, self._api_key)
+        )
 
     def _choose_port(self) -> int:
         if self._options.port is None:
@@ -143,15 +148,14 @@ class Service:
         store = self._data_dir / "sandbox.sqlite3"
         self._sandbox_url = f"http://{HOST}:{port}"
         self._manage("sandbox", "sandbox_provider", "--port", str(port), "--store", str(store))
-        self._screen.done("Sandbox provider", self._sandbox_url)
+        self._screen.done("Sandbox provider", f"{self._sandbox_url}{_moved(port, _SANDBOX_PORT)}")
 
     def _start_api(self, port: int) -> None:
         self._api_url = f"http://{HOST}:{port}"
         arguments = ["-m", "gunicorn", "notifyq.wsgi", "--bind", f"{HOST}:{port}", "--no-control-socket"]
-        arguments += ["--workers", "2", "--threads", "4"]
+        arguments += ["--workers", "2", "--threads", "4", "--preload"]  # load once, not twice
         self._children.start("api", arguments, {_SANDBOX_URL: self._sandbox_url})
-        moved = "" if port in (DEFAULT_PORT, self._options.port) else f"  (port {DEFAULT_PORT} is taken)"
-        self._screen.done("API", self._api_url + moved)
+        self._screen.done("API", f"{self._api_url}{_moved(port, self._options.port or DEFAULT_PORT)}")
 
     def _manage(self, name: str, *arguments: str, essential: bool = True) -> None:
         variables = {_SANDBOX_URL: self._sandbox_url}
@@ -176,7 +180,6 @@ class Service:
         )
 
     def _send_first(self) -> None:
-        self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
         self._screen.title("First notifications")
         for channel in Channel:
             chain = self._config.provider_chains[channel]
@@ -199,20 +202,6 @@ class Service:
 
     def _client(self) -> first.Client:
         return first.Client(self._api_url, self._api_key, self._pause)
-
-    def _show_addresses(self, password: str) -> None:
-        secret = password or "the password you gave it"
-        self._screen.title("Open")
-        self._screen.row("API docs", f"{self._api_url}/api/docs/")
-        self._screen.row("Admin", f"{self._api_url}/admin/   log in as {accounts.OPERATOR} / {secret}")
-        self._screen.row("Sandbox", f"{self._sandbox_url}/   what was sent, and the provider's weather")
-        self._screen.row("Metrics", f"{self._api_url}/metrics")
-        self._screen.row("Logs", str(self._data_dir / "logs"))
-        if self._api_key:
-            self._screen.title("Try it")
-            self._screen.line(_curl(self._api_url, self._api_key))
-        self._screen.line()
-        self._screen.line("  Ctrl-C stops everything; the data stays.")
 
     def _stay(self) -> NoReturn:
         while True:
@@ -250,10 +239,5 @@ class Service:
         self._stop.set()
 
 
-def _curl(api_url: str, api_key: str) -> str:
-    return (
-        f"    curl -sS {api_url}/api/v1/notifications \\\n"
-        f"      -H 'Authorization: Bearer {api_key}' \\\n"
-        f"      -H \"Idempotency-Key: $(date +%s%N)\" -H 'Content-Type: application/json' \\\n"
-        f'      -d \'{{"channel": "SMS", "recipient": "+12025550123", "body": "Hello from curl"}}\''
-    )
+def _moved(port: int, wanted: int) -> str:
+    return "" if port == wanted else f"  (port {wanted} is taken)"

@@ -19,6 +19,8 @@ class Command(BaseCommand):
         "channel to look at. Ctrl-C stops everything; the data stays."
     )
 
+    requires_system_checks: list[str] = []  # each process it starts runs them and writes what they find to its log
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=_port, help=f"of the API; default {DEFAULT_PORT}, or a free one near it")
         parser.add_argument("--workers", type=_count, default=1, metavar="N", help="delivery processes (1)")

@@ -1,0 +1,44 @@
+"""What `up` says at last: where to look, how to log in, what to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from notifyq.up.accounts import OPERATOR
+from notifyq.up.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """`password` is empty when the operator changed it, `api_key` without a demo client."""
+
+    api_url: str
+    sandbox_url: str
+    logs: Path
+    password: str
+    api_key: str
+
+
+def show(screen: Screen, addresses: Addresses) -> None:
+    api, secret = addresses.api_url, addresses.password or "the password you gave it"
+    screen.title("Open")
+    screen.row("API docs", f"{api}/api/docs/")
+    screen.row("Admin", f"{api}/admin/   log in as {OPERATOR} / {secret}")
+    screen.row("Sandbox", f"{addresses.sandbox_url}/   stands in for the vendors: what they would have got")
+    screen.row("Metrics", f"{api}/metrics")
+    screen.row("Logs", str(addresses.logs))
+    if addresses.api_key:
+        screen.title("Try it")
+        screen.line(_curl(api, addresses.api_key))
+    screen.line()
+    screen.line("  Ctrl-C stops everything; the data stays.")
+
+
+def _curl(api_url: str, api_key: str) -> str:
+    return (
+        f"    curl -sS {api_url}/api/v1/notifications \\\n"
+        f"      -H 'Authorization: Bearer {api_key}' \\\n"
+        f"      -H \"Idempotency-Key: $(date +%s)\" -H 'Content-Type: application/json' \\\n"
+        '      -d \'{"channel": "SMS", "recipient": "+12025550123", "body": "Hello from curl"}\''
+    )

@@ -1,0 +1,158 @@
+"""`manage.py up` from an empty data directory to nothing left running."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from django.core.management import get_commands
+
+from notifyq.embedded import url_of
+from notifyq.up.ports import free_port
+from tests.support.embedded_users import ROOT, answers, clean_environment, remove
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.xdist_group("up"),
+    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for left processes in /proc"),
+    pytest.mark.skipif("create_client" not in get_commands(), reason="there is no create_client command yet"),
+]
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    directory = tmp_path_factory.mktemp("up") / "data dir"
+    yield directory
+    remove(directory)
+
+
+class Up:
+    """A running `manage.py up`."""
+
+    def __init__(self, data_dir: Path, *arguments: str) -> None:
+        self.data_dir = data_dir
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", "up", *arguments],
+            cwd=ROOT,
+            env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def text_until(self, last: str) -> str:
+        """What it printed up to the line that contains `last`."""
+        assert self.process.stdout is not None
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if last in line:
+                return "".join(lines)
+        pytest.fail("ended early:\n" + "".join(lines))
+
+    def rest(self) -> str:
+        return self.process.communicate(timeout=100)[0]
+
+    def close(self) -> None:
+        """End it and everything of its kind; only needed when a test failed."""
+        for pid in [self.process.pid, *processes_of(self.data_dir)]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.process.communicate(timeout=30)
+
+
+@pytest.fixture
+def up(data_dir: Path) -> Iterator[Up]:
+    running = Up(data_dir, "--port", str(free_port(18_000)))
+    yield running
+    running.close()
+
+
+def processes_of(data_dir: Path, command: str = "") -> list[int]:
+    """Processes started with this data directory in their environment and `command` in their arguments."""
+    mark = f"NOTIFYQ_DATA_DIR={data_dir}\0".encode()
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (place / "environ").read_bytes() and command.encode() in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def shown(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    assert match, text
+    return match[1]
+
+
+def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running(up: Up, data_dir: Path) -> None:
+    text = up.text_until("Ctrl-C stops everything")
+    assert len(re.findall(r"SENT after \d+ ms", text)) == 3, text
+    api = shown(r"API docs +(http://[^/]+)/api/docs/", text)
+    sandbox = shown(r"Sandbox +(http://[^/]+)/ ", text)
+    key, password = shown(r"Bearer (\S+)'", text), shown(r"operator / (\S+)", text)
+    assert requests.get(f"{sandbox}/stats", timeout=10).json()["accepted"] == 3
+    listed = requests.get(f"{api}/api/v1/notifications", headers={"Authorization": f"Bearer {key}"}, timeout=10)
+    assert len(listed.json()["results"]) == 3
+    assert {file.stat().st_mode & 0o777 for file in data_dir.glob("*_*") if file.is_file()} == {0o600}
+
+    second = subprocess.run(
+        [sys.executable, "manage.py", "up"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+        env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)},
+    )  # fmt: skip
+    assert second.returncode == 2
+    assert "is running already" in second.stderr
+
+    up.process.send_signal(signal.SIGTERM)
+    assert "Everything is stopped" in up.rest()
+    assert up.process.returncode == 0
+    assert_nothing_runs(data_dir)
+
+    again = Up(data_dir, "--port", str(free_port(18_000)))
+    try:
+        text = again.text_until("Ctrl-C stops everything")
+        assert shown(r"Bearer (\S+)'", text) == key
+        assert shown(r"operator / (\S+)", text) == password
+    finally:
+        again.process.send_signal(signal.SIGINT)
+        again.rest()
+        again.close()
+    assert_nothing_runs(data_dir)
+
+
+def test_up__workers_die__says_so_and_stops_the_rest(up: Up, data_dir: Path) -> None:
+    up.text_until("Ready")
+    (supervisor,) = [pid for pid in processes_of(data_dir, "run_workers") if os.getsid(pid) == pid]
+    os.kill(supervisor, signal.SIGKILL)
+    assert "workers was ended by SIGKILL" in up.rest()
+    assert up.process.returncode == 1
+    assert_nothing_runs(data_dir)
+
+
+def test_up__port_asked_for_is_taken__one_line_and_nothing_started(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = Up(data_dir, "--port", port)
+        text = refused.rest()
+    assert refused.process.returncode == 2
+    assert text == f"notifyq: port {port} is taken; name another with --port, or none\n"
+    assert_nothing_runs(data_dir)
+
+
+def assert_nothing_runs(data_dir: Path) -> None:
+    assert processes_of(data_dir) == []
+    url = url_of(data_dir)
+    assert url is not None
+    assert not answers(url)
