@@ -14,6 +14,7 @@ from django.conf import settings
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from notifications.channel import Channel, Priority
+from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq.runtime.logs import describe_error
 from notifyq.runtime.probe import Probe, probe
@@ -34,17 +35,24 @@ hundreds of thousands takes over a second where the pages have just changed, and
 WAITING = """
 SELECT c, p, (SELECT count(*) FROM (
            SELECT 1 FROM notifications_notification
-            WHERE status = 'PENDING' AND NOT suspect AND channel = c AND priority = p LIMIT %(most)s) AS capped)
+            WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND channel = c AND priority = p
+            LIMIT %(most)s) AS capped)
   FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
 """
 ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
- WHERE status = 'PENDING' AND NOT suspect AND channel = %(channel)s AND priority = %(priority)s
+ WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND channel = %(channel)s AND priority = %(priority)s
+"""
+# Index notification_parked: behind a rate limit, or paused.
+PARKED = """
+SELECT channel, priority, count(*) FROM (
+       SELECT channel, priority FROM notifications_notification WHERE parked_by IS NOT NULL LIMIT %(most)s) AS capped
+ GROUP BY channel, priority
 """
 # Index notification_suspect: a handful of rows.
 SUSPECT = """
 SELECT channel, priority, count(*) FROM notifications_notification
- WHERE status = 'PENDING' AND suspect GROUP BY channel, priority
+ WHERE status = 'PENDING' AND parked_by IS NULL AND suspect GROUP BY channel, priority
 """
 # Index notification_lease: exactly the PROCESSING rows have a lease, no more than the workers have seats.
 PROCESSING = """
@@ -61,13 +69,15 @@ SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
   FROM unnest(%(priorities)s::int[]) AS p
  CROSS JOIN LATERAL (
        SELECT due_at FROM notifications_notification
-        WHERE status = 'PENDING' AND NOT suspect AND priority = p AND due_at <= now() ORDER BY due_at LIMIT 1) AS oldest
+        WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND priority = p AND due_at <= now()
+        ORDER BY due_at LIMIT 1) AS oldest
 """
 WORKERS = """
 SELECT role, extract(epoch FROM now() - max(beat_at))::float8,
        count(*) FILTER (WHERE beat_at > now() - make_interval(secs => %(most)s))
   FROM notifications_worker GROUP BY role
 """
+PAUSES = "SELECT scope, count(*) FROM notifications_pause WHERE ended_at IS NULL GROUP BY scope"
 # A snapshot held open makes every claim step over dead rows. Other users' sessions are only visible to pg_monitor.
 OLDEST_TRANSACTION = """
 SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
@@ -81,6 +91,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
     "notifyq_leases_expired": ("Notifications held beyond their lease and not yet taken back.", ()),
+    "notifyq_pauses": ("Pauses in force.", ("scope",)),
     "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
     "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
     "notifyq_oldest_transaction_age_seconds": ("The longest open transaction: while it lasts, dead rows stay.", ()),
@@ -176,6 +187,12 @@ def _workers(looking: Probe, figures: _Figures) -> None:
         figures.set("notifyq_workers", count, role)
 
 
+def _pauses(looking: Probe, figures: _Figures) -> None:
+    counts = {scope: count for scope, count in looking.rows(PAUSES, seconds=STATEMENT_SECONDS)}  # noqa: C416 (typed)
+    for scope in PauseScope:
+        figures.set("notifyq_pauses", counts.get(scope.value, 0), scope)
+
+
 def _processing(looking: Probe, figures: _Figures) -> None:
     rows = looking.rows(PROCESSING, seconds=STATEMENT_SECONDS)
     figures.set_depth(Status.PROCESSING, [row[:3] for row in rows])
@@ -187,7 +204,8 @@ def _pending(looking: Probe, figures: _Figures) -> None:
     figures.set("notifyq_suspects", sum(row[2] for row in suspect))
     counted = looking.rows(WAITING, {**CELLS, "most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
     waiting = [(channel, priority, _estimated(looking, channel, priority, n)) for channel, priority, n in counted]
-    figures.set_depth(Status.PENDING, [*waiting, *suspect])
+    parked = looking.rows(PARKED, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    figures.set_depth(Status.PENDING, [*waiting, *suspect, *parked])
 
 
 def _estimated(looking: Probe, channel: str, priority: int, count: int) -> int:
@@ -207,4 +225,4 @@ def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
 
 
 # What an alert hangs on first, what may take long last: they share one deadline.
-PARTS: tuple[Part, ...] = (_oldest_due, _workers, _processing, _oldest_transaction, _pending, _reconciling)
+PARTS: tuple[Part, ...] = (_oldest_due, _workers, _pauses, _processing, _oldest_transaction, _pending, _reconciling)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,8 +14,9 @@ from django.db.models.functions import Now
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
-from notifications.queue.admission import Limits, Row, admit
+from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
 from notifications.queue.expire import end_expired
+from notifications.queue.pauses import keep_paused
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
 
@@ -77,8 +78,8 @@ class Claim:
 
     Attributes:
         rows: in order.
-        passed_over_count: due ones that were moved out of the way instead: parked behind a rate limit, or expired.
-            More may be due behind them.
+        passed_over_count: due ones that were moved out of the way instead: paused, parked behind a rate limit, or
+            expired. More may be due behind them.
     """
 
     rows: list[Claimed]
@@ -92,6 +93,7 @@ class Claimer:
     Attributes:
         channels: only these; empty means all.
         suspects: rows whose worker died (for a quarantine process, one at a time) instead of the others.
+        chains: the names of the providers that each channel may use, for the pauses of providers.
     """
 
     worker_id: str
@@ -99,12 +101,13 @@ class Claimer:
     limits: Limits
     channels: tuple[Channel, ...] = ()
     suspects: bool = False
+    chains: Mapping[Channel, Sequence[str]] = field(default_factory=dict)
 
 
 def claim(claimer: Claimer, limit: int) -> Claim:
     """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
 
-    What has outlived its time to live is ended on the way, and what is over its rate limit is parked.
+    What has outlived its time to live is ended on the way, and what is paused or over its rate limit is parked.
 
     Args:
         limit: free seats of the worker.
@@ -118,8 +121,10 @@ def claim(claimer: Claimer, limit: int) -> Claim:
     token = uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
-        in_time = _end_those_past_ttl(due)
-        rows, _ = admit(in_time, token, claimer.limits) if in_time else ([], 0)
+        in_time, gone = _end_those_past_ttl(due)
+        unpaused, paused = keep_paused(in_time, claimer.chains) if in_time else ([], [])
+        gone += paused
+        rows, _ = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
             take(
@@ -134,6 +139,9 @@ def claim(claimer: Claimer, limit: int) -> Claim:
                 updated_at=Now(),
             )
             content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
+    if gone:
+        # In a transaction of its own: this one may hold buckets already, and they are only ever locked in order.
+        drop_reserved_slots(gone)
     return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(due) - len(rows))
 
 
@@ -165,11 +173,12 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[Row]) -> list[Row]:
+def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], list[UUID]]:
+    """The others, and the ids of those it ended."""
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
     if over:
         end_expired(list(over))
-    return [row for row in rows if row["id"] not in over]
+    return [row for row in rows if row["id"] not in over], list(over)
 
 
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:

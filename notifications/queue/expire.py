@@ -32,11 +32,13 @@ def expire(limit: int = LIMIT) -> int:
         ids = [row[0] for row in lock(over, ("id",), limit)]
         if ids:
             end_expired(ids)
+            drop_reserved_slots(ids)
     return len(ids)
 
 
 def end_expired(ids: Sequence[UUID]) -> None:
-    """PENDING → EXPIRED, or DEAD_LETTERED where an earlier attempt may have been sent.
+    """PENDING → EXPIRED, or DEAD_LETTERED where an earlier attempt may have been sent. Their reserved slots are left
+    for the caller to drop.
 
     Args:
         ids: rows locked in the present transaction, status PENDING.
@@ -62,4 +64,3 @@ def end_expired(ids: Sequence[UUID]) -> None:
         updated_at=Now(),
     )
     announce(ids)
-    drop_reserved_slots(ids)
