@@ -44,7 +44,7 @@ def clear() -> None:
         (name,) = cursor.fetchone()
         if not name.startswith(PREFIX):
             raise RuntimeError(f"{name} is not a scratch database")
-        cursor.execute("TRUNCATE notifications_client CASCADE")
+        cursor.execute("TRUNCATE notifications_client, ratelimits_slot, ratelimits_gate CASCADE")
 
 
 def one() -> Notification:
@@ -60,13 +60,14 @@ def sent_count() -> int:
 
 
 def _pair(client: Client, ahead: timedelta) -> tuple[Notification, Content]:
+    key = uuid4().hex
     due_at = datetime.now(UTC) - timedelta(minutes=1) + ahead
     notification = Notification(
         client=client,
-        idempotency_key=uuid4().hex,
+        idempotency_key=key,
         fingerprint=bytes(32),
         channel=Channel.EMAIL,
-        recipient="person@example.com",
+        recipient=f"{key}@example.com",  # everybody below their limit, as nearly always
         priority=Priority.NORMAL,
         status=Status.PENDING,
         due_at=due_at,
