@@ -27,6 +27,22 @@ def prepare(count: int, *, ahead: timedelta = timedelta(0)) -> None:
     settle_down()
 
 
+def renew() -> None:
+    """Make all rows as they were when they were stored, which is quicker than to store them anew."""
+    Notification.objects.exclude(status=Status.PENDING).update(
+        status=Status.PENDING,
+        claim_token=None,
+        worker_id="",
+        lease_expires_at=None,
+        attempt_count=0,
+        finished_at=None,
+        outcome_sequence=0,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE notifications_attempt, ratelimits_slot, ratelimits_gate")
+    settle_down()
+
+
 def settle_down() -> None:
     """Take what earlier rounds left behind out of the way of the next."""
     with connection.cursor() as cursor:
