@@ -18,6 +18,7 @@ VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed.json"
 OLDEST = (3, 11)
+IS_NEW = "import sys; sys.exit(sys.version_info < (3, 11))"
 NEWER_NAMES = [f"python3.{minor}" for minor in range(20, 10, -1)]
 
 # Each extra contains the ones before it.
@@ -57,7 +58,7 @@ def require_python() -> None:
     if sys.version_info < OLDEST:
         for name in NEWER_NAMES:
             found = shutil.which(name)
-            if found:
+            if found and call([found, "-c", IS_NEW], stderr=subprocess.DEVNULL) == 0:
                 os.execv(found, [found, *sys.argv])  # noqa: S606
         fail(f"Python 3.11 or later is needed, this is {version()}; name one: make {sys.argv[1]} PYTHON=…")
     if os.name != "posix":
@@ -102,8 +103,7 @@ def is_usable() -> bool:
     """Whether packages can be installed into .venv as it is."""
     if read_stamp().get("place", str(VENV)) != str(VENV) or not VENV_PYTHON.exists():
         return False
-    probe = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
-    return call([VENV_PYTHON, "-c", probe], stderr=subprocess.DEVNULL) == 0
+    return call([VENV_PYTHON, "-c", f"import pip; {IS_NEW}"], stderr=subprocess.DEVNULL) == 0
 
 
 def read_stamp() -> dict:

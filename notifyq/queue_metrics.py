@@ -35,30 +35,32 @@ hundreds of thousands takes over a second where the pages have just changed, and
 WAITING = """
 SELECT c, p, (SELECT count(*) FROM (
            SELECT 1 FROM notifications_notification
-            WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND channel = c AND priority = p
+            WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = c AND priority = p
             LIMIT %(most)s) AS capped)
   FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
 """
 ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
- WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND channel = %(channel)s AND priority = %(priority)s
-"""
-# Index notification_parked: behind a rate limit, or paused.
-PARKED = """
-SELECT channel, priority, count(*) FROM (
-       SELECT channel, priority FROM notifications_notification WHERE parked_by IS NOT NULL LIMIT %(most)s) AS capped
- GROUP BY channel, priority
+ WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = %(channel)s AND priority = %(priority)s
 """
 # Index notification_suspect: a handful of rows.
 SUSPECT = """
 SELECT channel, priority, count(*) FROM notifications_notification
- WHERE status = 'PENDING' AND parked_by IS NULL AND suspect GROUP BY channel, priority
+ WHERE status = 'PENDING' AND suspect AND parked_by IS NULL GROUP BY channel, priority
+"""
+# Index notification_parked: what waits behind a full rate limit or is paused; its rows are read, so no more than so many of them.
+PARKED = """
+SELECT channel, priority, count(*) FROM (
+       SELECT channel, priority FROM notifications_notification
+        WHERE parked_by IS NOT NULL ORDER BY parked_by, priority LIMIT %(most)s) AS capped
+ GROUP BY channel, priority
 """
 # Index notification_lease: exactly the PROCESSING rows have a lease, no more than the workers have seats.
 PROCESSING = """
 SELECT channel, priority, count(*), count(*) FILTER (WHERE lease_expires_at < now()) FROM notifications_notification
  WHERE lease_expires_at IS NOT NULL GROUP BY channel, priority
 """
+# Index notification_reconciling.
 RECONCILING = """
 SELECT channel, priority, count(*) FROM notifications_notification
  WHERE status = 'RECONCILING' GROUP BY channel, priority
@@ -69,7 +71,7 @@ SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
   FROM unnest(%(priorities)s::int[]) AS p
  CROSS JOIN LATERAL (
        SELECT due_at FROM notifications_notification
-        WHERE status = 'PENDING' AND parked_by IS NULL AND NOT suspect AND priority = p AND due_at <= now()
+        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND priority = p AND due_at <= now()
         ORDER BY due_at LIMIT 1) AS oldest
 """
 WORKERS = """
@@ -89,6 +91,10 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("status", "channel", "priority"),
     ),
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
+    "notifyq_parked": (
+        f"Notifications behind a full rate limit, or paused; {COUNTED_MOST} stands for at least so many.",
+        (),
+    ),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
     "notifyq_leases_expired": ("Notifications held beyond their lease and not yet taken back.", ()),
     "notifyq_pauses": ("Pauses in force.", ("scope",)),
@@ -188,7 +194,7 @@ def _workers(looking: Probe, figures: _Figures) -> None:
 
 
 def _pauses(looking: Probe, figures: _Figures) -> None:
-    counts = {scope: count for scope, count in looking.rows(PAUSES, seconds=STATEMENT_SECONDS)}  # noqa: C416 (typed)
+    counts = {row[0]: row[1] for row in looking.rows(PAUSES, seconds=STATEMENT_SECONDS)}
     for scope in PauseScope:
         figures.set("notifyq_pauses", counts.get(scope.value, 0), scope)
 
@@ -203,8 +209,9 @@ def _pending(looking: Probe, figures: _Figures) -> None:
     suspect = looking.rows(SUSPECT, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_suspects", sum(row[2] for row in suspect))
     counted = looking.rows(WAITING, {**CELLS, "most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
-    waiting = [(channel, priority, _estimated(looking, channel, priority, n)) for channel, priority, n in counted]
     parked = looking.rows(PARKED, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_parked", sum(row[2] for row in parked))
+    waiting = [(channel, priority, _estimated(looking, channel, priority, n)) for channel, priority, n in counted]
     figures.set_depth(Status.PENDING, [*waiting, *suspect, *parked])
 
 

@@ -108,6 +108,7 @@ class Notification(LeasedModel):
                 condition=Q(parked_by__isnull=False),
                 name="notification_parked",
             ),
+            models.Index("id", condition=Q(status=Status.RECONCILING), name="notification_reconciling"),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),

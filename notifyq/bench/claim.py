@@ -14,6 +14,9 @@ def run(plan: Plan) -> None:
     """Claims all due rows, a batch at a time."""
     ours: list[float] = []
     limit: list[float] = []
+    rows.clear()
+    rows.prepare(plan.count, ahead=timedelta(days=1))
+    rows.prepare(plan.count)
     for number in range(1, plan.rounds + 1):
         progress(f"claim: round {number} of {plan.rounds}")
         limit += _bare(plan)
@@ -21,14 +24,8 @@ def run(plan: Plan) -> None:
     tell_times(f"claim of {plan.batch_size}", ours, limit)
 
 
-def _prepare(plan: Plan) -> None:
-    rows.clear()
-    rows.prepare(plan.count, ahead=timedelta(days=1))
-    rows.prepare(plan.count)
-
-
 def _bare(plan: Plan) -> list[float]:
-    _prepare(plan)
+    rows.renew()
     times = []
     with bare.connected() as raw:
         for _ in range(plan.count // plan.batch_size):
@@ -41,7 +38,7 @@ def _bare(plan: Plan) -> list[float]:
 
 
 def _queue(plan: Plan) -> list[float]:
-    _prepare(plan)
+    rows.renew()
     times = []
     for _ in range(plan.count // plan.batch_size):
         began = time.perf_counter()

@@ -35,6 +35,8 @@ def run(plan: Plan) -> None:
     """Alternates between the bare loop and the worker, so that neither has the quieter half of the time."""
     ours: list[float] = []
     limit: list[float] = []
+    rows.clear()
+    rows.prepare(plan.count)
     for number in range(1, plan.rounds + 1):
         progress(f"deliver: round {number} of {plan.rounds}")
         limit.append(_bare(plan))
@@ -43,16 +45,14 @@ def run(plan: Plan) -> None:
 
 
 def _bare(plan: Plan) -> float:
-    rows.clear()
-    rows.prepare(plan.count)
+    rows.renew()
     with bare.connected() as raw:
         count, seconds = bare.drain(raw, plan.batch_size, plan.seconds)
     return count / seconds
 
 
 def _worker(plan: Plan) -> float:
-    rows.clear()
-    rows.prepare(plan.count)
+    rows.renew()
     provider = NoopProvider("noop", Capabilities(dedupe_window_seconds=86_400.0))
     worker = Worker("bench", _options(plan), {channel: Chain((provider,)) for channel in Channel})
     bound = threading.Timer(plan.seconds, worker.stop)

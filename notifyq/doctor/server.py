@@ -18,6 +18,7 @@ VERSION_LEAST, VERSION_MOST = 15, 18
 SKEW_MOST_SECONDS = 1.0
 ECHO_SECONDS = 2.0
 CONNECTIONS_SHARE = 0.8
+_now = time.time
 
 
 def version(looking: Probe) -> Finding:
@@ -67,9 +68,9 @@ def connections(looking: Probe) -> Finding:
 
 def clock(looking: Probe) -> Finding:
     """Due times go by the server's clock alone; a difference only confuses whoever compares logs with rows."""
-    before = time.time()
+    before = _now()
     ((there,),) = looking.rows("SELECT extract(epoch FROM clock_timestamp())::float8", seconds=STATEMENT_SECONDS)
-    after = time.time()
+    after = _now()
     skew = there - (before + after) / 2
     if abs(skew) > SKEW_MOST_SECONDS + (after - before) / 2:
         side = "ahead of" if skew > 0 else "behind"

@@ -23,7 +23,7 @@ SUFFIX = re.compile(r"_(bucket|sum|count)$")
 
 def unit(path):
     parser = configparser.RawConfigParser(strict=False, interpolation=None)
-    parser.optionxform = str
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(path, encoding="utf-8")
     return parser
 
@@ -43,10 +43,11 @@ def test_commands__that_run_for_long__have_a_unit():
 
 def test_workers_unit__of_systemd__waits_longer_than_the_grace_period():
     service = unit(DEPLOY / "systemd" / "notifyq-workers.service")["Service"]
-    example = re.search(r"^NOTIFYQ_GRACE_SECONDS=(\d+)", (DEPLOY / "notifyq.env.example").read_text(), re.MULTILINE)
+    example = (DEPLOY / "notifyq.env.example").read_text(encoding="utf-8")
+    (grace_seconds,) = re.findall(r"^NOTIFYQ_GRACE_SECONDS=(\d+)", example, re.MULTILINE)
 
-    assert float(service["TimeoutStopSec"]) > float(example[1]) + GRACE_MARGIN_SECONDS
-    assert float(example[1]) == Config.load(Environment({})).grace_seconds
+    assert float(service["TimeoutStopSec"]) > float(grace_seconds) + GRACE_MARGIN_SECONDS
+    assert float(grace_seconds) == Config.load(Environment({})).grace_seconds
     assert service["KillMode"] == "mixed"
     assert service["Restart"] == "always"
 

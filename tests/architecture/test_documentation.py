@@ -41,7 +41,7 @@ def metric_names():
 
     from notifications import metrics
 
-    kept = [m.describe()[0] for m in vars(metrics).values() if isinstance(m, MetricWrapperBase)]
+    kept = [next(iter(m.describe())) for m in vars(metrics).values() if isinstance(m, MetricWrapperBase)]
     return {f"{m.name}_total" if m.type == "counter" else m.name for m in kept} | set(GAUGES)
 
 

@@ -26,18 +26,19 @@ def test_scratch_database__during_and_after__exists_and_is_gone():
 
 def test_scratch_database__after_an_error_with_somebody_connected__is_gone():
     parameters = {k: v for k, v in connection.get_connection_params().items() if k not in ("cursor_factory", "context")}
-    made = []
+    made: list[tuple[str, psycopg.Connection]] = []
 
     def fail_while_connected():
         with scratch.scratch_database() as name:
-            made.extend([name, psycopg.connect(**parameters | {"dbname": name})])
+            made.append((name, psycopg.connect(**parameters | {"dbname": name})))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail_while_connected()
-    made[1].close()
+    ((name, other),) = made
+    other.close()
 
-    assert made[0] not in databases()
+    assert name not in databases()
 
 
 def test_rows__in_a_database_that_is_not_scratch__are_not_removed():

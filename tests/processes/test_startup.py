@@ -79,7 +79,7 @@ def test_gunicorn__wrong_configuration__stops_instead_of_trying_for_ever() -> No
 def test_manage__no_database_needed__none_started(arguments: list[str], tmp_path: Path) -> None:
     done = run("manage.py", *arguments, NOTIFYQ_DATA_DIR=str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
-    assert not list((tmp_path / "data").glob("postgres*"))
+    assert not (tmp_path / "data" / "postgres").exists()
 
 
 @pytest.mark.parametrize("command", ["migrate", "run_workers", "up", "shell"])

@@ -4,13 +4,14 @@ import pytest
 
 from notifyq.doctor import Level, installation, server
 from notifyq.env import Config, Environment
+from notifyq.runtime.probe import Probe
 
 
 def config(**variables):
     return Config.load(Environment({f"NOTIFYQ_{name}": value for name, value in variables.items()}))
 
 
-class Told:
+class Told(Probe):
     """A probe that answers what it was given."""
 
     def __init__(self, *row):
@@ -79,7 +80,7 @@ def test_connections__nearly_used_up__are_warned_of(used, level):
 
 @pytest.mark.parametrize(("skew", "words"), [(600.0, "ahead of"), (-600.0, "behind")])
 def test_clock__that_differs__is_warned_of(monkeypatch, skew, words):
-    monkeypatch.setattr(server.time, "time", lambda: 1_000_000.0)
+    monkeypatch.setattr(server, "_now", lambda: 1_000_000.0)
 
     finding = server.clock(Told(1_000_000.0 + skew))
 
@@ -88,6 +89,6 @@ def test_clock__that_differs__is_warned_of(monkeypatch, skew, words):
 
 
 def test_clock__that_agrees__is_fine(monkeypatch):
-    monkeypatch.setattr(server.time, "time", lambda: 1_000_000.0)
+    monkeypatch.setattr(server, "_now", lambda: 1_000_000.0)
 
     assert server.clock(Told(1_000_000.5)).level is Level.OK
