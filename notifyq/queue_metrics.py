@@ -48,7 +48,7 @@ SUSPECT = """
 SELECT channel, priority, count(*) FROM notifications_notification
  WHERE status = 'PENDING' AND suspect AND parked_by IS NULL GROUP BY channel, priority
 """
-# Index notification_parked: what waits behind a full rate limit or is paused; its rows are read, so no more than so many of them.
+# Index notification_parked: what waits behind a full rate limit or is paused; its rows are read, so only so many.
 PARKED = """
 SELECT channel, priority, count(*) FROM (
        SELECT channel, priority FROM notifications_notification

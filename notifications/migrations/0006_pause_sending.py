@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0004_park_over_limit'),
+        ('notifications', '0005_index_reconciling'),
     ]
 
     operations = [
