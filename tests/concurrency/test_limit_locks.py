@@ -63,7 +63,7 @@ def test_hammer__claims_endings_gates_cancels_and_expiry_over_few_recipients__no
         add(1, client=client, recipient=dice.choice(recipients))
 
     def expire(dice: random.Random) -> None:
-        soon = [i for i in dice.sample(ids, 3)]
+        soon = dice.sample(ids, 3)
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE notifications_notification SET expires_at = now() WHERE id = ANY(%s) AND status = 'PENDING'",
