@@ -1,0 +1,3 @@
+"""Some tests here commit."""
+
+from tests.support.hangup import hang_up as hang_up
