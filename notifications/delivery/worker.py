@@ -95,8 +95,8 @@ class Worker:
         self._beat_at = 0.0
 
     def stop(self) -> None:
-        """Claim no more; `run` finishes or gives back what is held. Safe from any thread and to repeat; a signal handler
-        must not call it."""
+        """Claim no more; `run` finishes or gives back what is held. Safe from any thread and to repeat, but not in a
+        signal handler."""
         self._stop.set()
         self._wake.set()
 
