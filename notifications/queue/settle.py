@@ -6,6 +6,7 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -13,10 +14,11 @@ from django.db import transaction
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision
 from notifications.status import Status, allowed
-from notifications.verdict import Outcome
+from notifications.verdict import ERROR_CODE_MAX_LENGTH, Outcome
 from notifyq.leasing import Arrays, Follower, end_leases, write_all
 
 log = logging.getLogger(__name__)
+Record = TypeVar("Record", Decision, "AttemptRecord")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +179,17 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
 def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
     """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
     log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
-    decision = dataclasses.replace(ending.decision, error_message="", provider_message_id="")
-    attempts = tuple(dataclasses.replace(a, error_message="", provider_message_id="") for a in ending.attempts)
-    return _settle_together([dataclasses.replace(ending, decision=decision, attempts=attempts)])
+    attempts = tuple(_plain(attempt) for attempt in ending.attempts)
+    return _settle_together([dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)])
+
+
+def _plain(record: Record) -> Record:
+    """Without what a vendor may have written into it; our own codes stay."""
+    code = record.error_code
+    storable = code.isascii() and code.isprintable() and len(code) <= ERROR_CODE_MAX_LENGTH
+    return dataclasses.replace(
+        record, error_code=code if storable else "unreadable", error_message="", provider_message_id=""
+    )
 
 
 def _ending_row(ending: Ending) -> tuple[object, ...]:
