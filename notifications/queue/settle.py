@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision
@@ -172,7 +173,9 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     history = Follower(
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
-    with transaction.atomic():  # a savepoint inside a caller's transaction: a refused batch must not poison it
+    # Inside a caller's transaction a refused batch must not poison it. Alone, the one statement is a transaction that
+    # no freeze of this process can leave open.
+    with transaction.atomic() if connection.in_atomic_block else nullcontext():
         return end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
 
 

@@ -128,7 +128,8 @@ def _analyze() -> None:
 
 def _execute(sql: str, *values: Any) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL statement_timeout = 0")  # the claim before it set one for this transaction
+        # The claim before it has bounded this transaction.
+        cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
         cursor.execute(sql, values or None)
 
 
