@@ -181,12 +181,14 @@ class Worker:
         return min(poll, max(0.005, next_due))
 
     def _room(self) -> int:
-        """How many may be claimed now: never more than a batch, and none while the buffer is still half full."""
+        """How many may be claimed now: never more than a batch, and none while little room is left."""
         if self._options.role is Role.QUARANTINE:
             # Alone means until its verdict is written: one that is only in memory dies with the next.
             return 1 - self._pool.held_count - self._settler.unsettled_count
         buffer = int(self._rate.per_second(self._pool.finished_count) * BUFFER_SECONDS)
         capacity = self._options.seat_count + min(max(buffer, self._options.seat_count), 2 * self._options.batch_size)
+        if self._settler.unsettled_count > 2 * capacity:
+            return 0  # while verdicts cannot be written, nothing more should be sent; the settler wakes us
         room = capacity - self._pool.held_count
         return min(room, self._options.batch_size) if room >= capacity // 4 else 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_run_workers__a_send_takes_many_polls__every_rescue_leaves_it_alone(
 def test_run_workers__stopped_beyond_its_lease_and_continued__its_late_verdict_changes_nothing(
     file_fleet: Fleet, tmp_path: Path
 ) -> None:
-    keyed = {"NOTIFYQ_EMAIL_PROVIDERS": "deadly", "NOTIFYQ_FILE_LATENCY_SECONDS": "0.8", **SHORT}
+    keyed: dict[str, Any] = {"NOTIFYQ_EMAIL_PROVIDERS": "deadly", "NOTIFYQ_FILE_LATENCY_SECONDS": "0.8", **SHORT}
     frozen = file_fleet.start(**keyed)
     [wanted] = add()
     wait_until(lambda: lines_of(tmp_path / "sent"), 20, "the first send has begun")
