@@ -23,7 +23,7 @@ from notifications.status import Status
 from notifications.verdict import Verdict
 from notifyq.leasing import claim as leasing_claim
 from tests.support.rivals import Rival
-from tests.support.rows import add
+from tests.support.rows import add, claim
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,6 +60,7 @@ OPTIONS = WorkerOptions(
     poll_seconds=0.05,
     grace_seconds=5,
     backoff=Backoff(1, 60),
+    rate_limit=None,
     wakeup=False,
     drain=False,
 )
@@ -121,10 +122,10 @@ def test_claim__its_worker_freezes_in_mid_transaction__the_rows_come_free(monkey
         return rows
 
     monkeypatch.setitem(queue.claim.__globals__, "lock", freeze)
-    frozen = Rival(lambda: queue.claim(worker_id="frozen", limit=1, lease_seconds=60)).start()
+    frozen = Rival(lambda: claim(worker_id="frozen", limit=1, lease_seconds=60)).start()
     assert locked.wait(20)
     monkeypatch.setitem(queue.claim.__globals__, "lock", real_lock)
-    [row] = wait_until(lambda: queue.claim(worker_id="other", limit=1, lease_seconds=60), 10, "another gets it")
+    [row] = wait_until(lambda: claim(worker_id="other", limit=1, lease_seconds=60), 10, "another gets it")
     go_on.set()
     with pytest.raises(DatabaseError):
         frozen.result()

@@ -19,7 +19,7 @@ from notifications.queue import AttemptRecord, Ending, Start
 from notifications.queue.rescue import Safety
 from notifications.retry import Backoff
 from notifications.verdict import Outcome, Verdict
-from tests.support.rows import add
+from tests.support.rows import add, claim
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +61,7 @@ def _rescue(workers: list[str] | None) -> Any:
 
 
 def _claim(channels: tuple[Channel, ...] = (), *, suspects: bool = False) -> Any:
-    return queue.claim(worker_id="another", limit=100, lease_seconds=60, channels=channels, suspects=suspects)
+    return claim(worker_id="another", limit=100, lease_seconds=60, channels=channels, suspects=suspects)
 
 
 def _held() -> list[tuple[UUID, UUID]]:
@@ -115,7 +115,7 @@ def filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, 
 
 def _some_rows() -> UUID:
     add(HELD_COUNT, body="held")
-    queue.claim(worker_id="holder", limit=HELD_COUNT, lease_seconds=600)
+    claim(worker_id="holder", limit=HELD_COUNT, lease_seconds=600)
     client = Notification.objects.values_list("client_id", flat=True)[0]
     _execute(FINISHED, client)
     add(300, body="due")

@@ -14,7 +14,7 @@ from notifications.queue import AttemptRecord, Claimed, Ending
 from notifications.retry import Backoff
 from notifications.status import Status
 from notifications.verdict import Outcome, Verdict
-from tests.support.rows import add
+from tests.support.rows import add, claim
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def _ending(row: Claimed, verdict: Verdict) -> Ending:
 @pytest.mark.parametrize("field", ["error_code", "error_message", "provider_message_id"])
 def test_settle__one_text_is_refused__every_row_of_the_batch_is_settled(field: str, bad: str) -> None:
     add(9)
-    rows = queue.claim(worker_id="worker", limit=9, lease_seconds=60)
+    rows = claim(worker_id="worker", limit=9, lease_seconds=60)
     endings = [_ending(row, Verdict.rejected("no", "never")) for row in rows]
     sick = endings[4]
     endings[4] = Ending(

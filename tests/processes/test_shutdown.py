@@ -109,7 +109,3 @@ def test_run_workers__a_child_is_killed__its_rows_are_back_and_another_runs_long
     assert (row.attempt_count, row.suspect) == (1, False)
     workers.wait_for("worker_started", 3, seconds=10)
     assert child not in workers.child_pids()
-
-
-def _sent_count() -> int:
-    return Notification.objects.filter(status=Status.SENT).count()
