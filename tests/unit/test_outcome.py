@@ -47,7 +47,26 @@ def test_after_verdict__accepted__is_sent_with_the_proof_and_nothing_stays_open(
 
 def test_after_verdict__rejected__is_failed_whatever_attempts_are_left() -> None:
     decision = _decide(Outcome.REJECTED, Standing(1, 6))
-    assert decision == Decision(Status.FAILED, error_code="no_such_address", error_message="refused")
+    assert decision == Decision(Status.FAILED, error_code="no_such_address", error_message="refused", not_sent=True)
+
+
+@pytest.mark.parametrize("attempt_number", [1, 6])
+@pytest.mark.parametrize("verdict", list(VERDICTS))
+def test_after_verdict__of_any_kind__gives_back_its_part_of_a_limit_only_when_nothing_was_sent(
+    verdict: Outcome, attempt_number: int
+) -> None:
+    decision = _decide(verdict, Standing(attempt_number, 6))
+    assert decision.not_sent == (verdict not in (Outcome.ACCEPTED, Outcome.UNCONFIRMED))
+
+
+@pytest.mark.parametrize("suspect", [True, False])
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("attempt_number", [1, 6])
+def test_after_loss__gives_back_its_part_of_a_limit_only_when_no_send_was_begun(
+    attempt_number: int, begun: bool, suspect: bool
+) -> None:
+    standing = Standing(attempt_number, 6, suspect=suspect)
+    assert outcome.after_loss(standing, provider="p", begun=begun, may_send_again=True).not_sent is not begun
 
 
 @pytest.mark.parametrize("verdict", [Outcome.TEMPORARY, Outcome.PROVIDER_FAULT])
@@ -141,7 +160,9 @@ def test_after_loss__begun_where_a_repeat_is_a_second_copy_and_that_is_not_wante
 
 def test_given_back__keeps_what_is_known_of_it_and_counts_nothing() -> None:
     standing = Standing(3, 6, unconfirmed_provider="q", suspect=True)
-    assert outcome.given_back(standing) == Decision(Status.PENDING, refund=1, unconfirmed_provider="q", suspect=True)
+    assert outcome.given_back(standing) == Decision(
+        Status.PENDING, refund=1, unconfirmed_provider="q", suspect=True, not_sent=True
+    )
     final = outcome.given_back(Standing(7, 6, unconfirmed_provider="q", suspect=True, final_check=True))
     assert (final.refund, final.final_check) == (0, True)
 
