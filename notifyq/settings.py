@@ -1,6 +1,5 @@
 """Django's settings. What differs between installations comes from the environment (docs/configuration.md)."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -150,4 +149,6 @@ SPECTACULAR_SETTINGS = {
 }
 
 LOGGING_CONFIG = "logging.config.dictConfig"
-LOGGING = logging_config(os.environ.get("NOTIFYQ_LOG_LEVEL", "INFO"))
+LOGGING = logging_config(
+    _env.choice("NOTIFYQ_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="INFO")
+)

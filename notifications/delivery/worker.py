@@ -21,7 +21,7 @@ from notifications.delivery.pool import DeliveryPool
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
-from notifications.delivery.upkeep import Upkeep
+from notifications.delivery.upkeep import Upkeep, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.runtime.clock import elapsed
@@ -144,7 +144,8 @@ class Worker:
         if claim.rows:
             metrics.record_claim(len(claim.rows), elapsed() - before)
             self._hold([Held.since(row, before, self._options.usable_seconds) for row in claim.rows])
-        return len(claim.rows) + claim.passed_over_count
+        report_expired(claim.expired)
+        return claim.moved_count
 
     def _hold(self, rows: Sequence[Held]) -> None:
         try:

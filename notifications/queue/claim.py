@@ -15,7 +15,7 @@ from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.admission import Limits, Row, admit
-from notifications.queue.expire import end_expired
+from notifications.queue.expire import Ended, end_expired
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
 
@@ -77,12 +77,18 @@ class Claim:
 
     Attributes:
         rows: in order.
-        passed_over_count: due ones that were moved out of the way instead: parked behind a rate limit, or expired.
-            More may be due behind them.
+        parked_count: due ones that were moved out of the way, behind a rate limit. More may be due behind them.
+        expired: due ones that were ended instead, since their time to live was over.
     """
 
     rows: list[Claimed]
-    passed_over_count: int
+    parked_count: int
+    expired: Ended
+
+    @property
+    def moved_count(self) -> int:
+        """Rows that are no longer where they were."""
+        return len(self.rows) + self.parked_count + self.expired.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +124,8 @@ def claim(claimer: Claimer, limit: int) -> Claim:
     token = uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
-        in_time = _end_those_past_ttl(due)
-        rows, _ = admit(in_time, token, claimer.limits) if in_time else ([], 0)
+        in_time, expired = _end_those_past_ttl(due)
+        rows, parked_count = admit(in_time, token, claimer.limits) if in_time else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
             take(
@@ -134,7 +140,7 @@ def claim(claimer: Claimer, limit: int) -> Claim:
                 updated_at=Now(),
             )
             content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
-    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(due) - len(rows))
+    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], parked_count, expired)
 
 
 def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
@@ -165,11 +171,10 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[Row]) -> list[Row]:
+def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], Ended]:
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    if over:
-        end_expired(list(over))
-    return [row for row in rows if row["id"] not in over]
+    expired = end_expired([row for row in rows if row["id"] in over])
+    return [row for row in rows if row["id"] not in over], expired
 
 
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
