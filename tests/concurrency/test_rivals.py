@@ -136,7 +136,7 @@ def test_claim_then_expire__its_time_ends_meanwhile__expire_leaves_what_is_held_
     with transaction.atomic():
         assert len(claim(worker_id=WORKER, limit=1, lease_seconds=60)) == 1
         wait_until(lambda: database_now() > expires_at, 5, "its time to live is over")
-        assert Rival(queue.expire).start().result() == 0
+        assert Rival(queue.expire).start().result().total() == 0
     assert queue.expire().total() == 0
     assert _status() == Status.PROCESSING
 
@@ -156,7 +156,7 @@ def test_cancel_then_expire__expire_passes_it_over() -> None:
     move(row_id, expires_at=-1)
     with transaction.atomic():
         assert queue.cancel(row_id) is True
-        assert Rival(queue.expire).start().result() == 0
+        assert Rival(queue.expire).start().result().total() == 0
     assert queue.expire().total() == 0
     assert _status() == Status.CANCELLED
 
