@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +15,7 @@ from notifications.models import Attempt, Notification
 from notifications.status import Status
 from notifications.verdict import Outcome
 from tests.support.adapters import lines_of
+from tests.support.mail_server import mail_server
 from tests.support.rows import add, all_are, attempts_of, statuses
 from tests.support.sandbox import SandboxProcess
 from tests.support.waiting import wait_until
@@ -58,19 +60,45 @@ def test_run_workers__killed_again_and_again__all_1000_are_sent_and_accepted_onc
 def test_run_workers__killed_while_sending_without_a_key__sends_none_twice_and_holds_only_what_was_begun(
     file_fleet: Fleet, tmp_path: Path
 ) -> None:
-    ids = add(300, on_unconfirmed=OnUnconfirmed.HOLD)
-    slow = {"NOTIFYQ_FILE_LATENCY_SECONDS": "0.03", **SHORT}
-    workers = file_fleet.start("--processes", "2", ready=1, **slow)
+    ids = _send_and_kill(file_fleet, 300, {"NOTIFYQ_FILE_LATENCY_SECONDS": "0.03", **SHORT})
+    _assert_none_twice_and_only_the_unsure_held(ids, lines_of(tmp_path / "sent"))
+
+
+def test_run_workers__killed_while_sending_over_smtp__sends_none_twice_and_holds_only_what_was_begun(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    with mail_server(latency_seconds=0.03) as (bag, url):
+        fleet = Fleet(
+            tmp_path,
+            NOTIFYQ_EMAIL_PROVIDERS="smtp",
+            NOTIFYQ_SMTP_URL=url,
+            NOTIFYQ_EMAIL_FROM="post@example.org",
+        )
+        try:
+            ids = _send_and_kill(fleet, 300, SHORT)
+        finally:
+            fleet.end()
+    _assert_none_twice_and_only_the_unsure_held(ids, [m.strip("<>").partition("@")[0] for m in bag.message_ids])
+
+
+def _send_and_kill(fleet: Fleet, count: int, settings: dict[str, Any]) -> list[UUID]:
+    """Send so many with HOLD while children and whole fleets are killed; returns their ids when all has ended."""
+    ids = add(count, on_unconfirmed=OnUnconfirmed.HOLD)
+    workers = fleet.start("--processes", "2", ready=1, **settings)
     for number, reached in enumerate((40, 80, 120, 160)):
-        wait_until(lambda: _sent_count() >= reached, 40, f"{reached} SENT")  # noqa: B023 (called at once)
+        wait_until(lambda: _sent_count() >= reached, 60, f"{reached} SENT")  # noqa: B023 (called at once)
         if number % 2:
             workers.kill_whole()
-            workers = file_fleet.start("--processes", "2", ready=1, **slow)
+            workers = fleet.start("--processes", "2", ready=1, **settings)
         else:
             _kill_a_child(workers)
     held = Notification.objects.filter(status=Status.DEAD_LETTERED)
-    wait_until(lambda: _sent_count() + held.count() == 300, 40, "all SENT or held")
-    sent_out = lines_of(tmp_path / "sent")
+    wait_until(lambda: _sent_count() + held.count() == count, 60, "all SENT or held")
+    return ids
+
+
+def _assert_none_twice_and_only_the_unsure_held(ids: list[UUID], sent_out: list[str]) -> None:
+    held = Notification.objects.filter(status=Status.DEAD_LETTERED)
     assert len(sent_out) == len(set(sent_out))
     assert {str(i) for i in ids} - set(sent_out) <= {str(i) for i in held.values_list("pk", flat=True)}
     assert set(held.values_list("last_error_code", flat=True)) == {"UNCONFIRMED"}
