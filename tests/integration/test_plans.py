@@ -65,7 +65,8 @@ def _claim(channels: tuple[Channel, ...] = (), *, suspects: bool = False) -> Any
 
 
 def _held() -> list[tuple[UUID, UUID]]:
-    return list(Notification.objects.filter(worker_id="holder").values_list("pk", "claim_token"))
+    rows = Notification.objects.filter(worker_id="holder").values_list("pk", "claim_token")
+    return [(row, token) for row, token in rows if token is not None]
 
 
 def _settle() -> Any:
