@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -37,12 +38,9 @@ def test_settle__one_text_is_refused__every_row_of_the_batch_is_settled(field: s
     rows = claim(worker_id="worker", limit=9, lease_seconds=60)
     endings = [_ending(row, Verdict.rejected("no", "never")) for row in rows]
     sick = endings[4]
-    endings[4] = Ending(
-        sick.id,
-        sick.token,
-        replace(sick.decision, **{field: bad}),
-        tuple(replace(a, **{field: bad}) for a in sick.attempts),
-    )
+    change: dict[str, Any] = {field: bad}
+    attempts = tuple(replace(attempt, **change) for attempt in sick.attempts)
+    endings[4] = replace(sick, decision=replace(sick.decision, **change), attempts=attempts)
     applied = queue.settle(endings)
     assert {e.id for e in applied} == {row.id for row in rows}
     assert set(Notification.objects.values_list("status", flat=True)) == {Status.FAILED}

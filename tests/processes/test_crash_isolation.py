@@ -31,7 +31,7 @@ def test_run_workers__one_notification_kills_its_process__its_hundred_neighbours
     [poison] = add(client=client, recipient="exit@example.org")
     innocents += add(50, client=client)
     workers = file_fleet.start(ready=1, **DEADLY)
-    _wait_until_final(101, 40)
+    _wait_until_final(101, 60)
     rows = Notification.objects.filter(id__any=innocents)
     assert set(rows.values_list("status", "attempt_count", "suspect")) == {(Status.SENT, 1, False)}
     assert {str(i) for i in innocents} <= set(lines_of(tmp_path / "sent"))
@@ -48,7 +48,7 @@ def test_run_workers__an_adapter_raises_what_no_adapter_should__a_dead_letter_an
 ) -> None:
     client = a_client()
     bugs = [add(client=client, recipient=f"{word}@example.org")[0] for word in DeadlyProvider.RAISES]
-    workers = file_fleet.start(**DEADLY)
+    workers = file_fleet.start(ready=2, **DEADLY)
     pids = workers.child_pids()
     _wait_until_final(len(bugs), 20)
     rows = Notification.objects.filter(id__any=bugs)

@@ -19,13 +19,16 @@ from tests.support.workers import Fleet
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
-LONG_POLL = {"NOTIFYQ_POLL_SECONDS": "30"}
-
 
 def _gaps(notification_id: UUID) -> list[float]:
     """Seconds between the end of each attempt and the beginning of the next."""
     tries = Attempt.objects.filter(notification=notification_id).order_by("number")
-    return [(after.started_at - before.finished_at).total_seconds() for before, after in pairwise(tries)]
+    return [_seconds(before.finished_at, after.started_at) for before, after in pairwise(tries)]
+
+
+def _seconds(earlier: datetime, later: datetime | None) -> float:
+    assert later is not None
+    return (later - earlier).total_seconds()
 
 
 def _watch_waits(seen: set[tuple[int, float]]) -> int:
@@ -104,7 +107,7 @@ def test_priority__one_seat__arrives_high_before_normal_before_low(fleet: Fleet,
 def test_send_at__idle_workers_with_a_long_poll__the_vendor_hears_of_it_within_a_second(
     fleet: Fleet, sandbox: SandboxProcess
 ) -> None:
-    fleet.start(**LONG_POLL)
+    fleet.start(NOTIFYQ_POLL_SECONDS="30")
     client, now = a_client(), database_now()
     due = {}
     for number in range(20):
@@ -121,11 +124,11 @@ def _seconds_to_start() -> float:
     [wanted] = add()
     row = Notification.objects.filter(pk=wanted)
     wait_until(lambda: row.get().status == Status.SENT, 20, "SENT")
-    return (Attempt.objects.get(notification=wanted).started_at - row.get().created_at).total_seconds()
+    return _seconds(row.get().created_at, Attempt.objects.get(notification=wanted).started_at)
 
 
 def test_wakeup__idle_workers_with_a_long_poll__claim_at_once_what_is_committed(fleet: Fleet) -> None:
-    workers = fleet.start(**LONG_POLL)
+    workers = fleet.start(NOTIFYQ_POLL_SECONDS="30")
     workers.wait_for("wakeup_on", 2)
     medians = []
     for _ in range(3):  # a busy machine may spoil one round
