@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
-from notifications.models import Client, Notification
+from notifications.models import Client, Notification, Pause
 from notifications.status import Status
 from notifyq import secrets
 from ratelimits.models import Gate
@@ -93,6 +93,11 @@ def sender_settings(client_ids: Collection[UUID]) -> dict[UUID, dict[str, str]]:
         pk: _sender(token, email_from)
         for pk, token, email_from in rows.values_list("pk", "smtp_url_encrypted", "email_from")
     }
+
+
+def active_pauses() -> QuerySet[Pause]:
+    """The pauses in force, the oldest first."""
+    return Pause.objects.filter(ended_at=None).order_by("created_at", "pk")
 
 
 def _sender(token: str, email_from: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from django.conf import settings
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from notifications.channel import Channel, Priority
+from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq.runtime.logs import describe_error
 from notifyq.runtime.probe import Probe, probe
@@ -47,7 +48,7 @@ SUSPECT = """
 SELECT channel, priority, count(*) FROM notifications_notification
  WHERE status = 'PENDING' AND suspect AND parked_by IS NULL GROUP BY channel, priority
 """
-# Index notification_parked: what waits behind a full rate limit; its rows are read, so no more than so many of them.
+# Index notification_parked: what waits behind a full rate limit or is paused; its rows are read, so only so many.
 PARKED = """
 SELECT channel, priority, count(*) FROM (
        SELECT channel, priority FROM notifications_notification
@@ -78,6 +79,7 @@ SELECT role, extract(epoch FROM now() - max(beat_at))::float8,
        count(*) FILTER (WHERE beat_at > now() - make_interval(secs => %(most)s))
   FROM notifications_worker GROUP BY role
 """
+PAUSES = "SELECT scope, count(*) FROM notifications_pause WHERE ended_at IS NULL GROUP BY scope"
 # A snapshot held open makes every claim step over dead rows. Other users' sessions are only visible to pg_monitor.
 OLDEST_TRANSACTION = """
 SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
@@ -90,11 +92,12 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
     "notifyq_parked": (
-        f"Notifications that wait behind a full rate limit; {COUNTED_MOST} stands for at least so many.",
+        f"Notifications behind a full rate limit, or paused; {COUNTED_MOST} stands for at least so many.",
         (),
     ),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
     "notifyq_leases_expired": ("Notifications held beyond their lease and not yet taken back.", ()),
+    "notifyq_pauses": ("Pauses in force.", ("scope",)),
     "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
     "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
     "notifyq_oldest_transaction_age_seconds": ("The longest open transaction: while it lasts, dead rows stay.", ()),
@@ -190,6 +193,12 @@ def _workers(looking: Probe, figures: _Figures) -> None:
         figures.set("notifyq_workers", count, role)
 
 
+def _pauses(looking: Probe, figures: _Figures) -> None:
+    counts = {row[0]: row[1] for row in looking.rows(PAUSES, seconds=STATEMENT_SECONDS)}
+    for scope in PauseScope:
+        figures.set("notifyq_pauses", counts.get(scope.value, 0), scope)
+
+
 def _processing(looking: Probe, figures: _Figures) -> None:
     rows = looking.rows(PROCESSING, seconds=STATEMENT_SECONDS)
     figures.set_depth(Status.PROCESSING, [row[:3] for row in rows])
@@ -223,4 +232,4 @@ def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
 
 
 # What an alert hangs on first, what may take long last: they share one deadline.
-PARTS: tuple[Part, ...] = (_oldest_due, _workers, _processing, _oldest_transaction, _pending, _reconciling)
+PARTS: tuple[Part, ...] = (_oldest_due, _workers, _pauses, _processing, _oldest_transaction, _pending, _reconciling)

@@ -144,7 +144,10 @@ SPECTACULAR_SETTINGS = {
         "docExpansion": "list",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "TAGS": [{"name": "notifications", "description": "Send, look at and take back notifications."}],
+    "TAGS": [
+        {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "operations", "description": "For operators."},
+    ],
     "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
 }
 

@@ -1,8 +1,9 @@
 """The ledger: what was sent to whom, and who may be sent to now.
 
-The order of locks is what keeps this free of deadlocks, and it is the same everywhere: first the buckets' advisory
-locks, in their one order and in a statement before the one that counts (a count sees what was committed when *its*
-statement began); then gates. Rows of the queue are only ever locked passing over those that are locked already.
+Everything that is done to a bucket's slots or gate is done under the bucket's advisory lock, which is taken in a
+statement before the one that counts (a count sees what was committed when *its* statement began). A transaction takes
+the locks of all its buckets at once, in their one order, and whoever holds any of them waits for no row of the queue:
+that keeps this free of deadlocks.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from django.db.models.functions import Now
 from notifyq.leasing import Arrays
 from notifyq.leasing.arrays import literal
 from ratelimits.models import Gate, RateLimitRule, Slot
-from ratelimits.window import Bucket, Limit, RuleBook
+from ratelimits.window import Bucket, Limit, RuleBook, lock_key
 
 PRUNE_LIMIT = 2000
+
+_LOCK = "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def lock(buckets: Sequence[Bucket]) -> None:
         buckets: in lock order, see `window.in_lock_order`.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key", [_keys(buckets)])
+        cursor.execute(_LOCK, [_keys(buckets)])
 
 
 def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
@@ -129,36 +132,37 @@ def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds
 
 
 def drop_reservations(holder_ids: Sequence[UUID]) -> None:
-    """Free the slots reserved for holders that will not be claimed any more."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH gone AS ({_UNRESERVE}){_OPEN_GATES}",
-            [literal(holder_ids)],
-        )
+    """Free the slots reserved for holders that will not be claimed any more. Locks their buckets."""
+    _free(Arrays({"holder_id": "uuid"}, [(holder_id,) for holder_id in holder_ids]), "s.claim_token IS NULL")
 
 
 def give_back(holds: Sequence[tuple[UUID, UUID]]) -> None:
-    """Return the slots of sends that certainly did not happen. Safe to repeat.
+    """Return the slots of sends that certainly did not happen. Safe to repeat. Locks their buckets.
 
     Args:
         holds: (holder, claim token).
     """
-    arrays = Arrays({"holder_id": "uuid", "token": "uuid"}, holds)
+    _free(Arrays({"holder_id": "uuid", "token": "uuid"}, holds), "s.claim_token = h.token")
+
+
+def _free(holders: Arrays, condition: str) -> None:
+    """Under the buckets' locks: whoever is just finding one full sets its gate before or after this, never unaware
+    of it."""
+    which = f"FROM ratelimits_slot s JOIN {holders.source('h')} ON s.holder_id = h.holder_id WHERE {condition}"
     with connection.cursor() as cursor:
+        cursor.execute(f"SELECT DISTINCT s.bucket {which}", holders.parameters())
+        bucket_ids = [row[0] for row in cursor.fetchall()]
+        if not bucket_ids:
+            return
+        cursor.execute(_LOCK, [literal(sorted(map(lock_key, bucket_ids)))])
         cursor.execute(
-            f"WITH gone AS (DELETE FROM ratelimits_slot s USING {arrays.source('h')} "  # noqa: S608 (values bound)
-            f"WHERE s.holder_id = h.holder_id AND s.claim_token = h.token RETURNING s.bucket)" + _OPEN_GATES,
-            arrays.parameters(),
+            f"DELETE FROM ratelimits_slot WHERE id IN (SELECT s.id {which})",  # noqa: S608 (values bound)
+            holders.parameters(),
         )
-
-
-_UNRESERVE = "DELETE FROM ratelimits_slot WHERE holder_id = ANY(%s::uuid[]) AND claim_token IS NULL RETURNING bucket"
-# Gates are locked in one order before they are written: two settlements may free slots of the same buckets.
-_OPEN_GATES = (
-    ", gates AS (SELECT bucket FROM ratelimits_gate WHERE bucket IN (SELECT bucket FROM gone) "
-    "ORDER BY bucket FOR UPDATE) "
-    "UPDATE ratelimits_gate SET release_at = LEAST(release_at, now()) WHERE bucket IN (SELECT bucket FROM gates)"
-)
+        cursor.execute(
+            "UPDATE ratelimits_gate SET release_at = LEAST(release_at, now()) WHERE bucket = ANY(%s::uuid[])",
+            [literal(bucket_ids)],
+        )
 
 
 def due_gates(limit: int) -> list[Gate]:

@@ -32,8 +32,7 @@ class Bucket:
 
     @property
     def lock_key(self) -> int:
-        """A signed 64-bit number for PostgreSQL's advisory locks."""
-        return int.from_bytes(self.id.bytes[:8], signed=True)
+        return lock_key(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,11 @@ class RuleBook:
 def _bucket_id(channel: str, owner: UUID | None, recipient: str) -> UUID:
     name = "\0".join((channel, str(owner or ""), recipient)).encode()
     return UUID(bytes=hashlib.sha256(name).digest()[:16])
+
+
+def lock_key(bucket_id: UUID) -> int:
+    """A signed 64-bit number for PostgreSQL's advisory locks."""
+    return int.from_bytes(bucket_id.bytes[:8], signed=True)
 
 
 def in_lock_order(buckets: Iterable[Bucket]) -> list[Bucket]:

@@ -35,6 +35,11 @@ class KeyHolder:
         """Whose notifications it may see: its own client's, or everybody's (None) when it may operate."""
         return None if Scope.OPERATE in self.key.scopes else self.key.client
 
+    @property
+    def name(self) -> str:
+        """For the record of who did something: the client's name and the public beginning of the key."""
+        return f"{self.key.client.name} ({self.key.prefix})"
+
     def __str__(self) -> str:
         return str(self.key)
 

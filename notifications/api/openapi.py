@@ -20,7 +20,7 @@ _PROBLEMS = {
     400: ("invalid-request", "What is wrong stands in `errors`, field by field. Nothing was done."),
     401: ("not-authenticated", "No key, or one that is unknown, expired or revoked."),
     403: ("forbidden", "The key does not have the scope for that."),
-    404: ("not-found", "No such notification, or another client's."),
+    404: ("not-found", "There is none, or it is another client's."),
     406: ("not-acceptable", "Answers are JSON; the `Accept` header allows none."),
     409: ("idempotency-conflict", "The key belongs to a notification with other details. Nothing was stored."),
     411: ("length-required", "The body's length is not stated and cannot be told."),
@@ -200,4 +200,45 @@ cancel_notification = extend_schema(
             "It has left PENDING, or (`may-have-been-sent`) an attempt is open that may have been sent.",
         ),
     ),
+)
+
+_PAUSE_ID = OpenApiParameter("pause_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The pause's id.")
+_PAUSE_EXAMPLES = {
+    "A channel": {"scope": "CHANNEL", "value": "SMS", "reason": "The texts name the wrong shop."},
+    "Everything": {"scope": "ALL"},
+}
+
+list_pauses = extend_schema(
+    operation_id="listPauses",
+    tags=["operations"],
+    summary="List what is paused",
+    description="The pauses in force, the oldest first. Needs the scope `operate`.",
+    parameters=[_REQUEST_ID],
+    responses=_responses({200: _good("PauseList", "All of them.")}),
+)
+
+create_pause = extend_schema(
+    operation_id="createPause",
+    tags=["operations"],
+    summary="Pause sending",
+    description="Nothing of what is named is sent until the pause is deleted; notifications are still accepted. In "
+    "force within one poll of the workers. What is on its way is finished, what waits keeps its place and shows "
+    "`waitingReason` PAUSED. Safe to repeat. Needs the scope `operate`.",
+    parameters=[_REQUEST_ID],
+    request={_JSON: reference("PauseRequest")},
+    responses=_responses(
+        {201: _good("Pause", "It is in force."), 200: _good("Pause", "It was in force already.")}, 415
+    ),
+    examples=[OpenApiExample(name, value=value, request_only=True) for name, value in _PAUSE_EXAMPLES.items()],
+)
+
+end_pause = extend_schema(
+    operation_id="endPause",
+    tags=["operations"],
+    summary="Resume sending",
+    description="Ends the pause. What it kept goes on, in the order as if it had never been paused. Needs the scope "
+    "`operate`.",
+    parameters=[_REQUEST_ID, _PAUSE_ID],
+    request=None,
+    responses=_responses({}, 404) | {204: OpenApiResponse(description="It has ended.")},
 )

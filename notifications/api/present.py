@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from notifications.channel import Priority
-from notifications.models import Attempt, Notification
+from notifications.models import Attempt, Notification, Pause
 from notifyq.runtime.instants import rfc3339
 
 
@@ -71,6 +71,18 @@ def attempt(row: Attempt) -> dict[str, Any]:
         "providerMessageId": row.provider_message_id or None,
         "startedAt": rfc3339(row.started_at),
         "finishedAt": rfc3339(row.finished_at),
+    }
+
+
+def pause(row: Pause) -> dict[str, Any]:
+    """One pause in force."""
+    return {
+        "id": str(row.pk),
+        "scope": row.scope,
+        "value": row.value or None,
+        "reason": row.reason or None,
+        "createdAt": rfc3339(row.created_at),
+        "createdBy": row.created_by,
     }
 
 

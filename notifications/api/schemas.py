@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.pausing import PauseScope
 from notifications.request.content import (
     BODY_MAX_BYTES,
     COLLAPSE_KEY_MAX_LENGTH,
@@ -246,6 +247,37 @@ PAGE = whole_object(
     "One page of a list; `next` leads to older ones, `previous` to newer ones.",
 )
 
+PAUSE = whole_object(
+    {
+        "id": {"type": "string", "format": "uuid", "description": "For its end."},
+        "scope": one_of(PauseScope, "What is paused."),
+        "value": or_null(text("The channel, the provider's name or the client's id; null for ALL.")),
+        "reason": or_null(text("As it was given.")),
+        "createdAt": instant("When it began."),
+        "createdBy": text("Who began it."),
+    },
+    "A pause in force.",
+)
+
+PAUSE_LIST = whole_object(
+    {"results": {"type": "array", "items": reference("Pause"), "description": "The oldest first."}},
+    "What is paused.",
+)
+
+PAUSE_REQUEST: Schema = {
+    "type": "object",
+    "description": "What to pause.",
+    "properties": {
+        "scope": one_of(PauseScope, "What is paused."),
+        "value": or_null(
+            text("The channel, the name of a provider in a chain, or the name or id of a client. None for ALL.", 100)
+        ),
+        "reason": or_null(text("For whoever wonders later; printable characters.", 255)),
+    },
+    "required": ["scope"],
+    "additionalProperties": False,
+}
+
 PROBLEM = whole_object(
     {
         "type": text("What sort of problem; stable, for programs."),
@@ -274,6 +306,9 @@ COMPONENTS = {
     "NotificationInFull": NOTIFICATION_IN_FULL,
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
+    "Pause": PAUSE,
+    "PauseList": PAUSE_LIST,
+    "PauseRequest": PAUSE_REQUEST,
     "Problem": PROBLEM,
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from notifications import outcome
+from notifications.delivery.controls import Controls
 from notifications.delivery.held import Finished, Held, Hop, message_of
 from notifications.delivery.routing import may_send_again, route
 from notifications.providers.base import Provider
@@ -34,6 +35,7 @@ class Deliverer:
     Attributes:
         begin: makes the start of a send durable; False when the notification is no longer ours to send.
         senders: a client's own sending settings, by client id.
+        controls: what is paused.
     """
 
     chains: Chains
@@ -41,6 +43,7 @@ class Deliverer:
     send_timeout_seconds: float
     begin: Callable[[Held, Provider], bool]
     senders: Callable[[UUID], Mapping[str, str]]
+    controls: Controls
 
     def deliver(self, held: Held) -> Finished:
         """Make one attempt. Never raises: a bug in an adapter, of any kind, is a dead letter of this one notification
@@ -62,6 +65,8 @@ class Deliverer:
         if not planned.providers:
             return Finished(held, outcome.held(held.claimed.standing))
         for provider in planned.providers:
+            if self.controls.stop_provider(provider):
+                continue
             if not self._may_begin(held, chain, provider):
                 break
             self._call(held, provider, hops)
@@ -70,12 +75,18 @@ class Deliverer:
         return self._concluded(held, hops) if hops else self._unstarted(held)
 
     def _may_begin(self, held: Held, chain: Chain, provider: Provider) -> bool:
-        """The last look before a send: in time, long enough in the lease, and, where that matters, on record."""
-        if held.is_past_ttl() or held.usable_seconds() < self.send_timeout_seconds:
+        """The last look before a send: not paused, in time, long enough in the lease, and, where that matters, on
+        record."""
+        if not self._is_free_to_go(held, provider):
             return False
         if chain.records_start(provider) and not self.begin(held, provider):
             return False
         # Again, since putting it on record may have taken a while.
+        return self._is_free_to_go(held, provider)
+
+    def _is_free_to_go(self, held: Held, provider: Provider) -> bool:
+        if self.controls.stop(held) or self.controls.stop_provider(provider):
+            return False
         return not held.is_past_ttl() and held.usable_seconds() >= self.send_timeout_seconds
 
     def _call(self, held: Held, provider: Provider, hops: list[Hop]) -> None:

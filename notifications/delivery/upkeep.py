@@ -45,8 +45,8 @@ class Upkeep:
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
-        """One pass over the gates, and, when it is time for one, over the rest. Returns how many rows it moved."""
-        released = queue.release_parked(self._rate_limit)
+        """One pass over what is parked, and, when it is time for one, over the rest. Returns how many rows it moved."""
+        released = queue.release_parked(self._rate_limit) + queue.release_paused()
         if elapsed() < self._next:
             return released
         rescued = self.rescue()

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from notifications import metrics, outcome, queue
 from notifications.channel import Channel
 from notifications.delivery.attempt import Deliverer
+from notifications.delivery.controls import Controls
 from notifications.delivery.held import Finished, Held
 from notifications.delivery.pool import DeliveryPool
 from notifications.delivery.senders import Senders
@@ -95,8 +96,14 @@ class Worker:
         self._settler = Settler(worker_id, self._wake.set)
         self._starter = Starter(options.send_timeout_seconds)
         self._senders = Senders()
+        self._controls = Controls()
         deliverer = Deliverer(
-            chains, options.backoff, options.send_timeout_seconds, self._starter.begin, self._senders.of
+            chains,
+            options.backoff,
+            options.send_timeout_seconds,
+            self._starter.begin,
+            self._senders.of,
+            self._controls,
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
         self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit)
@@ -107,6 +114,7 @@ class Worker:
             queue.Limits(options.rate_limit, options.usable_seconds),
             options.channels,
             suspects=options.role is Role.QUARANTINE,
+            chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
         )
         self._rate = _Rate()
         self._beat_at = 0.0
@@ -162,6 +170,7 @@ class Worker:
             DatabaseError: the round is tried again.
         """
         self._beat()
+        self._controls.refresh()
         self._upkeep.run_once()
         self._nothing_due = False
         if self._room() <= 0:

@@ -40,7 +40,9 @@ class Notification(LeasedModel):
         max_length=24, blank=True, default="", db_default="", choices=[(r.value, r.value) for r in WaitingReason]
     )
     parked_by = models.UUIDField(
-        null=True, blank=True, help_text="What keeps it out of the claim's way: the bucket of a full rate limit."
+        null=True,
+        blank=True,
+        help_text="What keeps it out of the claim's way: the bucket of a full rate limit, or a pause.",
     )
     send_at = models.DateTimeField(help_text="The time asked for; `due_at` moves with retries, this does not.")
     expires_at = models.DateTimeField(null=True, blank=True)

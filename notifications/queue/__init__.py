@@ -12,6 +12,7 @@ from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
+from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.rescue import Rescued, rescue
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
@@ -28,15 +29,19 @@ __all__ = [
     "Rescued",
     "Start",
     "beat",
+    "begin_pause",
     "cancel",
     "claim",
+    "end_pause",
     "expire",
     "insert",
     "leave",
     "next_due_in_seconds",
     "on_outcome",
+    "pauses_in_force",
     "release",
     "release_parked",
+    "release_paused",
     "rescue",
     "settle",
     "start_sends",

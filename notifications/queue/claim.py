@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import DatabaseError, connection
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
-from notifications.queue.admission import Limits, Row, admit
+from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
 from notifications.queue.expire import Ended, end_expired
+from notifications.queue.pauses import keep_paused
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
 
@@ -77,7 +79,8 @@ class Claim:
 
     Attributes:
         rows: in order.
-        parked_count: due ones that were moved out of the way, behind a rate limit. More may be due behind them.
+        parked_count: due ones that were moved out of the way: paused, or behind a rate limit. More may be due behind
+            them.
         expired: due ones that were ended instead, since their time to live was over.
     """
 
@@ -98,6 +101,7 @@ class Claimer:
     Attributes:
         channels: only these; empty means all.
         suspects: rows whose worker died (for a quarantine process, one at a time) instead of the others.
+        chains: the names of the providers that each channel may use, for the pauses of providers.
     """
 
     worker_id: str
@@ -105,12 +109,13 @@ class Claimer:
     limits: Limits
     channels: tuple[Channel, ...] = ()
     suspects: bool = False
+    chains: Mapping[Channel, Sequence[str]] = field(default_factory=dict)
 
 
 def claim(claimer: Claimer, limit: int) -> Claim:
     """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
 
-    What has outlived its time to live is ended on the way, and what is over its rate limit is parked.
+    What has outlived its time to live is ended on the way, and what is paused or over its rate limit is parked.
 
     Args:
         limit: free seats of the worker.
@@ -125,7 +130,8 @@ def claim(claimer: Claimer, limit: int) -> Claim:
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
         in_time, expired = _end_those_past_ttl(due)
-        rows, parked_count = admit(in_time, token, claimer.limits) if in_time else ([], 0)
+        unpaused, paused = keep_paused(in_time, claimer.chains) if in_time else ([], [])
+        rows, limited_count = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
             take(
@@ -140,7 +146,10 @@ def claim(claimer: Claimer, limit: int) -> Claim:
                 updated_at=Now(),
             )
             content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
-    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], parked_count, expired)
+    kept = {row["id"] for row in unpaused}
+    if gone := [row["id"] for row in due if row["id"] not in kept]:
+        _drop_reserved(gone)
+    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(paused) + limited_count, expired)
 
 
 def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
@@ -172,9 +181,20 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
 
 
 def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], Ended]:
+    """The others, and how many were ended."""
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
     expired = end_expired([row for row in rows if row["id"] in over])
     return [row for row in rows if row["id"] not in over], expired
+
+
+def _drop_reserved(ids: Sequence[UUID]) -> None:
+    """In a transaction of its own: the claim's may hold buckets already, and they are only ever locked in order.
+
+    Where it fails, the slots are free one window later; the rows that the claim took must not be lost over it."""
+    try:
+        drop_reserved_slots(ids)
+    except DatabaseError:
+        connection.close()
 
 
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:

@@ -35,11 +35,16 @@ def expire(limit: int = LIMIT) -> Ended:
     with in_transaction_bounded():
         over = Notification.objects.filter(status=Status.PENDING, expires_at__lte=Now()).order_by("expires_at")
         columns = ("id", "channel", "unconfirmed_provider")
-        return end_expired([dict(zip(columns, row, strict=True)) for row in lock(over, columns, limit)])
+        rows = [dict(zip(columns, row, strict=True)) for row in lock(over, columns, limit)]
+        ended = end_expired(rows)
+        if rows:
+            drop_reserved_slots([row["id"] for row in rows])
+    return ended
 
 
 def end_expired(rows: Sequence[Mapping[str, Any]]) -> Ended:
-    """PENDING → EXPIRED, or DEAD_LETTERED where an earlier attempt may have been sent.
+    """PENDING → EXPIRED, or DEAD_LETTERED where an earlier attempt may have been sent. Their reserved slots are left
+    for the caller to drop.
 
     Args:
         rows: `id, channel, unconfirmed_provider` and more of rows locked in the present transaction, status PENDING.
@@ -68,7 +73,6 @@ def end_expired(rows: Sequence[Mapping[str, Any]]) -> Ended:
         updated_at=Now(),
     )
     announce(ids)
-    drop_reserved_slots(ids)
     return Counter(
         ((unsure if row["unconfirmed_provider"] else certain).status, Channel(row["channel"])) for row in rows
     )

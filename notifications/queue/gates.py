@@ -16,8 +16,8 @@ from ratelimits.models import Gate
 from ratelimits.window import Bucket, Limit, RuleBook, in_lock_order
 
 GATES_AT_ONCE = 50
-UNLIMITED_AT_ONCE = 1000
-"""How many go through a gate at once whose limit has been taken away."""
+TAKEN_AWAY = Limit(1000, 0.0)
+"""Stands for a limit that is no more: so many go through its gate at once."""
 
 
 def release_parked(default: Limit | None, *, gates_at_once: int = GATES_AT_ONCE) -> int:
@@ -31,53 +31,38 @@ def release_parked(default: Limit | None, *, gates_at_once: int = GATES_AT_ONCE)
     Returns:
         How many rows went through.
 
-    Transaction: one short one, none when no gate is due. Locks: buckets, then gates, then rows, passing over locked
-    ones. Index: `notification_parked`. Safe with any number of callers at once.
+    Transaction: one short one, none when no gate is due. Locks: buckets, then rows, passing over locked ones of both.
+    Index: `notification_parked`. Safe with any number of callers at once.
     """
     seen = ledger.due_gates(gates_at_once)
     if not seen:
         return 0
     with in_transaction_bounded():
         book = ledger.rule_book(default)
-        released = sum(_release_unlimited(gate) for gate in seen if _limit(book, gate) is None)
-        released += _release_limited([_bucket(book, gate) for gate in seen if _limit(book, gate) is not None])
+        released = _release([_bucket(book, gate) for gate in seen])
         if released:
             notify_after_commit()
     return released
 
 
-def _limit(book: RuleBook, gate: Gate) -> Limit | None:
-    return book.limit_of(gate.channel, gate.client_id)
-
-
 def _bucket(book: RuleBook, gate: Gate) -> Bucket:
-    limit = _limit(book, gate)
-    assert limit is not None  # noqa: S101 (the caller has asked)
-    return Bucket(gate.bucket, gate.channel, gate.client_id, limit)
+    limit = book.limit_of(gate.channel, gate.client_id)
+    return Bucket(gate.bucket, gate.channel, gate.client_id, limit or TAKEN_AWAY)
 
 
-def _release_limited(buckets: Sequence[Bucket]) -> int:
+def _release(buckets: Sequence[Bucket]) -> int:
     """Others may have been here between the look at the gates and the locks: all is counted anew under the locks.
     Where somebody holds a bucket, they are doing this, or the gate is looked at again in the next pass."""
     ordered = ledger.try_lock(in_lock_order(buckets))
     if not ordered:
         return 0
     states = ledger.states(ordered)
-    slots: list[tuple[UUID, UUID]] = []
-    for bucket in ordered:
-        slots += [(bucket.id, identity) for identity in _let_through(bucket.id, states[bucket.id].free_count)]
-    ledger.reserve(slots)
+    through = {b: _let_through(b.id, states[b.id].free_count) for b in ordered}
+    ledger.reserve([(b.id, identity) for b, ids in through.items() if b.limit is not TAKEN_AWAY for identity in ids])
     waiting = _with_parked([b.id for b in ordered])
     ledger.set_gates([b for b in ordered if b.id in waiting])
     ledger.remove_gates([b.id for b in ordered if b.id not in waiting])
-    return len(slots)
-
-
-def _release_unlimited(gate: Gate) -> int:
-    through = _let_through(gate.bucket, UNLIMITED_AT_ONCE)
-    if len(through) < UNLIMITED_AT_ONCE:
-        ledger.remove_gates([gate.bucket])
-    return len(through)
+    return sum(map(len, through.values()))
 
 
 def _let_through(bucket_id: UUID, count: int) -> list[UUID]:

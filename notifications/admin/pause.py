@@ -1,0 +1,71 @@
+"""What is paused: pausing more, and resuming."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from notifications import selectors, services
+from notifications.errors import InvalidRequest, NotFound
+from notifications.models import Pause
+from notifyq.console import ReadOnlyAdmin
+
+
+class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Checked by the same service as the API's requests."""
+
+    class Meta:
+        model = Pause
+        fields = ("scope", "value", "reason")
+        help_texts = {"value": "The channel, the name of a provider, or the name or id of a client. Empty for ALL."}
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return values
+        try:
+            _, values["value"], _ = services.check_pause(values["scope"], values["value"], values["reason"])
+        except InvalidRequest as problem:
+            for error in problem.errors:
+                self.add_error(error.field, error.message)
+        return values
+
+
+@admin.register(Pause)
+class PauseAdmin(ReadOnlyAdmin):
+    """Only those in force are shown. A row is never changed: it is added, and ended by the action."""
+
+    form = PauseForm
+    list_display = ("scope", "value", "reason", "created_by", "created_at")
+    fields = list_display
+    actions = ("resume_sending",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pause]:
+        return selectors.active_pauses()
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fields if obj else PauseForm.Meta.fields
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("notifications.add_pause")
+
+    def has_resume_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("notifications.change_pause")
+
+    def save_model(self, request: HttpRequest, obj: Pause, form: Any, change: bool) -> None:
+        made, _ = services.pause(obj.scope, obj.value, reason=obj.reason, by=str(request.user))
+        obj.pk = made.pk
+
+    @admin.action(description="Resume sending", permissions=["resume"])
+    def resume_sending(self, request: HttpRequest, queryset: QuerySet[Pause]) -> None:
+        for pause in queryset:
+            try:
+                services.resume(pause.pk, by=str(request.user))
+            except NotFound:
+                continue  # somebody else was quicker
+            self.log_change(request, pause, "resumed")
+            self.message_user(request, f"{pause} goes on.")
