@@ -200,7 +200,7 @@ def test_paused__cancelled_or_past_its_time__ends_as_usual():
     move(expired, expires_at=-1)
 
     assert queue.cancel(cancelled)
-    assert queue.expire() == 1
+    assert queue.expire().total() == 1
 
     assert statuses() == {Status.CANCELLED: 1, Status.EXPIRED: 1}
 
