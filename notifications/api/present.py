@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from notifications import panels
 from notifications.channel import Priority
 from notifications.models import Attempt, Notification
 
@@ -55,6 +56,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "attempts": [attempt(a) for a in row.attempts.all()],
         "webhookEvents": [],
         "operatorActions": [],
+        **panels.fields_of(row.pk),
     }
 
 
