@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "notifyq",
     "notifications",
+    "webhooks",
 ]
 
 MIDDLEWARE = [
