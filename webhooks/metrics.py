@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from prometheus_client import Counter
 
-from notifications.metrics import LATENESS_BUCKETS, SEND_BUCKETS, harmless
+from notifications.metrics import LATENESS_BUCKETS, ROUND_ERRORS, SEND_BUCKETS, harmless
 from notifyq.runtime.metrics import BatchHistogram
+from webhooks.status import EventStatus
 
 ATTEMPTS = Counter(
     "notifyq_webhook_attempts_total", "Calls to webhook endpoints, by where they led the event.", ["outcome"]
@@ -29,7 +30,7 @@ DISABLED = Counter("notifyq_webhook_endpoints_disabled_total", "Endpoints that t
 
 @harmless
 def record_attempts(
-    outcomes: Mapping[str, int], seconds: Sequence[float], lateness: Sequence[float], stale_count: int
+    outcomes: Mapping[EventStatus, int], seconds: Sequence[float], lateness: Sequence[float], stale_count: int
 ) -> None:
     """The results of one batch: how many by the status that followed (DELIVERED, PENDING, FAILED, CANCELLED)."""
     for outcome, count in outcomes.items():
@@ -55,3 +56,9 @@ def record_cancelled(count: int) -> None:
 def record_endpoints_disabled(reason: str, count: int) -> None:
     """Endpoints that the service disabled, for one of `DisabledReason`."""
     DISABLED.labels(reason).inc(count)
+
+
+@harmless
+def record_round_error(loop: str) -> None:
+    """A round of the dispatcher ended in an error; counted beside those of the delivery workers."""
+    ROUND_ERRORS.labels(loop).inc()

@@ -87,8 +87,8 @@ def some_events(endpoint: WebhookEndpoint, count: int, **columns: Any) -> list[W
     rows = []
     for _ in range(count):
         identity = uuid7()
-        body = f'{{"eventId":"{identity}","jobId":null,"type":"notification.sent","sequence":1}}'
-        rows.append(WebhookEvent(id=identity, endpoint=endpoint, body=body, **(known | columns)))
+        known["body"] = f'{{"eventId":"{identity}","jobId":null,"type":"notification.sent","sequence":1}}'
+        rows.append(WebhookEvent(id=identity, endpoint=endpoint, **(known | columns)))
     return WebhookEvent.objects.bulk_create(rows)
 
 
