@@ -18,13 +18,15 @@ from webhooks.outcome import Standing
 from webhooks.status import EventStatus
 
 # Jumps through the claim index from endpoint to endpoint: its cost is the number of endpoints for which something
-# waits, however much that is. Index: webhook_event_claim, two entries for each endpoint.
+# waits, however much that is. Index: webhook_event_claim, two entries for each endpoint; the ORDER BY is the whole key
+# of it, since by the endpoint alone the planner may take another index, and step over all that is finished.
 _WAITING = """
 WITH RECURSIVE waiting AS (
-    (SELECT endpoint_id FROM webhooks_webhookevent WHERE status = 'PENDING' ORDER BY endpoint_id LIMIT 1)
+    (SELECT endpoint_id FROM webhooks_webhookevent WHERE status = 'PENDING' ORDER BY endpoint_id, due_at, id LIMIT 1)
     UNION ALL
     SELECT (SELECT e.endpoint_id FROM webhooks_webhookevent AS e
-             WHERE e.status = 'PENDING' AND e.endpoint_id > w.endpoint_id ORDER BY e.endpoint_id LIMIT 1)
+             WHERE e.status = 'PENDING' AND e.endpoint_id > w.endpoint_id
+             ORDER BY e.endpoint_id, e.due_at, e.id LIMIT 1)
       FROM waiting AS w WHERE w.endpoint_id IS NOT NULL
 )
 SELECT w.endpoint_id, p.enabled, p.failing_since IS NOT NULL, extract(epoch FROM now() - head.due_at)::float8
