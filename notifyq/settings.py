@@ -138,8 +138,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": True, "displayRequestDuration": True, "docExpansion": "list"},
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "TAGS": [{"name": "notifications", "description": "Send, look at and take back notifications."}],
-    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
+    "TAGS": [
+        {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "webhooks", "description": "Be told of outcomes: endpoints, and what was sent to them."},
+    ],
+    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components", "webhooks.api.schemas.add_components"],
 }
 
 LOGGING_CONFIG = "logging.config.dictConfig"
