@@ -85,8 +85,12 @@ class Receiver:
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                request = Received(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+                length = int(self.headers["Content-Length"])
+                raw = self.rfile.read(length)
+                if len(raw) < length:  # the caller died in the middle
+                    self.close_connection = True
+                    return
+                request = Received(self.path, {k.lower(): v for k, v in self.headers.items()}, raw.decode())
                 with receiver._changed:
                     receiver._requests.append(request)
                     receiver._changed.notify_all()

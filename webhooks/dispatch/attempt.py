@@ -39,13 +39,18 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an attempt came to: to be settled, or given back (`reply` is None) when nothing was begun."""
+    """What an attempt came to: to be settled, or given back (`reply` is None) when nothing was begun.
+
+    Attributes:
+        frees_seat: its thread is free again.
+    """
 
     held: Held
     decision: Decision
     reply: Reply | None
     started: float
     finished: float
+    frees_seat: bool = False
 
     @property
     def seconds(self) -> float:
@@ -75,7 +80,7 @@ def attempt(held: Held, caller: EndpointCaller) -> Done:
     """Make one attempt. Never raises: a bug of ours, of any kind, ends this one event and no other."""
     started = elapsed()
     if held.lease_until - started < caller.timeout_seconds:
-        return Done(held, outcome.given_back(), None, started, started)
+        return given_back(held)
     try:
         reply = _call(held, caller)
         decision = outcome.after_reply(held.claimed.standing, reply, _DICE)
@@ -85,6 +90,12 @@ def attempt(held: Held, caller: EndpointCaller) -> Done:
         )
         reply, decision = Reply(None, outcome.BUG), outcome.after_bug()
     return Done(held, decision, reply, started, elapsed())
+
+
+def given_back(held: Held) -> Done:
+    """Nothing was begun."""
+    now = elapsed()
+    return Done(held, outcome.given_back(), None, now, now)
 
 
 def _call(held: Held, caller: EndpointCaller) -> Reply:

@@ -19,7 +19,7 @@ from notifications.queue import beat, leave
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
 from notifyq.runtime.wakeup import Listener
-from webhooks import metrics, outcome, queue
+from webhooks import metrics, queue
 from webhooks.dispatch.attempt import Done, Held, attempt
 from webhooks.dispatch.bell import Bell
 from webhooks.dispatch.call import EndpointCaller
@@ -67,7 +67,7 @@ class Dispatcher:
         self._rounds = Rounds("webhooks", self._over, metrics.record_round_error)
         self._seats = Seats(partial(attempt, caller=caller), self._bell.ring, options.seat_count)
         self._health = Health()
-        self._in_flight: Counter[UUID] = Counter()
+        self._taken: Counter[UUID] = Counter()  # seats, by endpoint
         self._done: list[Done] = []
         self._started = elapsed()
         self._idle = False
@@ -76,6 +76,7 @@ class Dispatcher:
     def stop(self) -> None:
         """Claim no more. What is on its way is finished by `run`. Safe in a signal handler and to repeat."""
         self._stopping = True
+        self._seats.begin_no_more()
         self._bell.ring()
 
     def run(self) -> bool:
@@ -107,7 +108,7 @@ class Dispatcher:
         cut_off = 0.0 if self._options.forever else elapsed() - self._started
         waiting = [w for w in queue.waiting_endpoints() if w.enabled]
         claimed = self._claim(waiting, cut_off)
-        self._idle = not claimed and not self._in_flight
+        self._idle = not claimed and not self._taken
         later = [-w.overdue_seconds for w in waiting if w.overdue_seconds < 0]
         return max(0.005, min([self._options.poll_seconds * random.uniform(0.75, 1.0), *later]))
 
@@ -142,29 +143,31 @@ class Dispatcher:
             if w.overdue_seconds >= cut_off and (self._options.forever or not self._health.gave_up(w.endpoint_id))
         ]
         self._health.note_failing({w.endpoint_id for w in waiting if w.failing})
-        shares = allot(demands, self._in_flight, self._health.troubled, self._seats.count)
+        shares = allot(demands, self._taken, self._health.troubled, self._seats.count)
         if not shares:
             return 0
         rows = queue.claim(
-            shares,
+            {key: seats * self._health.run_length(key) for key, seats in shares.items()},
             worker_id=self.id,
             lease_seconds=self._lease_seconds,
             max_attempts=self._options.max_attempts,
             due_before_seconds=cut_off,
         )
-        self._begin([Held(row, before, before + self._lease_seconds) for row in rows])
+        held = [Held(row, before, before + self._lease_seconds) for row in rows]
+        for key, seats in shares.items():
+            mine = [h for h in held if h.claimed.endpoint_id == key]
+            self._begin([mine[number::seats] for number in range(min(seats, len(mine)))])
         return len(rows)
 
-    def _begin(self, rows: Sequence[Held]) -> None:
-        for held in rows:
-            self._in_flight[held.claimed.endpoint_id] += 1
-            if self._stopping:  # told to stop while it claimed: given back with the next settling
-                self._done.append(Done(held, outcome.given_back(), None, elapsed(), elapsed()))
-            else:
-                self._seats.put(held)
+    def _begin(self, runs: Sequence[Sequence[Held]]) -> None:
+        """One seat for each run, all of one endpoint; those that were told to stop meanwhile give it back."""
+        for run in runs:
+            self._taken[run[0].claimed.endpoint_id] += 1
+            self._seats.put(run)
 
     def _forget(self, batch: Sequence[Done]) -> None:
-        self._in_flight -= Counter(done.held.claimed.endpoint_id for done in batch)  # drops those that come to zero
+        freed = Counter(done.held.claimed.endpoint_id for done in batch if done.frees_seat)
+        self._taken -= freed  # drops those that come to zero
 
     def _upkeep(self) -> None:
         """Take back what dead dispatchers held, and end what waits for endpoints that take no more."""
@@ -180,7 +183,7 @@ class Dispatcher:
 
     def _beat(self) -> None:
         if self._options.forever and elapsed() - self._beat_at >= min(1.0, self._options.poll_seconds * 2):
-            beat(self.id, role=ROLE, held_count=self._in_flight.total())
+            beat(self.id, role=ROLE, held_count=self._taken.total())
             self._beat_at = elapsed()
 
     def _is_finished(self) -> bool:
@@ -191,7 +194,7 @@ class Dispatcher:
     def _finish(self) -> bool:
         """Finish what is on its way and settle it, within the grace period."""
         until = elapsed() + self._options.grace_seconds
-        while self._in_flight and elapsed() < until:
+        while self._taken and elapsed() < until:
             self._bell.wait(min(0.2, until - elapsed()))
             self._rounds.run(self.settle_once)
         self._over.set()
@@ -199,7 +202,7 @@ class Dispatcher:
         if self._options.forever:
             self._rounds.run(lambda: leave(self.id))
         connection.close()
-        settled = not self._in_flight
+        settled = not self._taken
         log.info("dispatcher_stopped", extra={"worker_id": self.id, "all_settled": settled})
         return settled
 

@@ -6,15 +6,19 @@ from collections.abc import Collection
 from uuid import UUID
 
 from webhooks.dispatch.attempt import Done
+from webhooks.dispatch.seats import QUICK_SECONDS
 
 SLOW_SECONDS = 5.0
+QUICK_RUN = 16
+"""How many events one seat takes at a time for an endpoint whose last answer was quick and good."""
 GIVE_UP_AFTER_FAILURES = 3
 
 
 class Health:
-    """Remembers only the endpoints that give trouble."""
+    """A few sets of endpoints."""
 
     def __init__(self) -> None:
+        self._quick: set[UUID] = set()
         self._slow: set[UUID] = set()
         self._failing: set[UUID] = set()
         self._failures: dict[UUID, int] = {}
@@ -28,6 +32,10 @@ class Health:
         """Its last answer took long, or never came."""
         return endpoint_id in self._slow
 
+    def run_length(self, endpoint_id: UUID) -> int:
+        """How many events one seat may take for it."""
+        return QUICK_RUN if endpoint_id in self._quick else 1
+
     def gave_up(self, endpoint_id: UUID) -> bool:
         """So many failures in a row that one pass had better leave the rest to the next."""
         return self._failures.get(endpoint_id, 0) >= GIVE_UP_AFTER_FAILURES
@@ -39,11 +47,11 @@ class Health:
     def note(self, done: Done) -> None:
         """Take in one answer."""
         key = done.held.claimed.endpoint_id
-        if done.seconds >= SLOW_SECONDS:
-            self._slow.add(key)
-        else:
-            self._slow.discard(key)
-        if done.reply is None or done.reply.succeeded:
-            self._failures.pop(key, None)
-        else:
-            self._failures[key] = self._failures.get(key, 0) + 1
+        good = done.reply is not None and done.reply.succeeded
+        _put(self._slow, key, present=done.seconds >= SLOW_SECONDS)
+        _put(self._quick, key, present=good and done.seconds < QUICK_SECONDS)
+        self._failures[key] = 0 if good else self._failures.get(key, 0) + 1
+
+
+def _put(keys: set[UUID], key: UUID, *, present: bool) -> None:
+    (keys.add if present else keys.discard)(key)

@@ -14,7 +14,7 @@ MOST_EACH = 4
 MOST_TROUBLED_EACH = 1
 TROUBLED_PART = 2
 RESERVE_PART = 4
-"""The last quarter of the seats is for endpoints that have nothing on its way: there is always one for a newcomer."""
+"""The last quarter of the seats is for endpoints that use none: there is always one for a newcomer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,20 @@ class Demand:
 
 
 def allot(
-    demands: Sequence[Demand], in_flight: Mapping[UUID, int], troubled: Collection[UUID], seat_count: int
+    demands: Sequence[Demand], taken: Mapping[UUID, int], troubled: Collection[UUID], seat_count: int
 ) -> dict[UUID, int]:
     """Which endpoints get how many of the free seats.
 
-    Round by round, one seat each: those with the fewest calls on their way first, then the longest due.
+    Round by round, one seat each: those that use the fewest first, then the longest due.
 
     Args:
-        in_flight: calls on their way, by endpoint.
-        troubled: of those with calls on their way, the failing and slow ones.
+        taken: seats in use, by endpoint.
+        troubled: of those that use seats, the failing and slow ones.
 
     Returns:
         endpoint id → further seats, at least 1; together no more than are free.
     """
-    held = dict(in_flight)
+    held = dict(taken)
     free = seat_count - sum(held.values())
     left_for_troubled = seat_count // TROUBLED_PART - sum(n for key, n in held.items() if key in troubled)
     shares: dict[UUID, int] = {}
