@@ -13,38 +13,19 @@ from standardwebhooks import WebhookVerificationError
 from notifications import selectors
 from notifyq import secrets
 from notifyq.runtime.logs import JsonFormatter
+from tests.support.certificates import self_signed
 from tests.support.fault_server import FaultServer, Peer, closed_port
 from tests.support.receiver import Answer, Receiver
+from tests.support.webhook_pass import one_pass
 from tests.support.webhook_rows import SECRET, an_endpoint, an_event, moved, reloaded, some_events
 from webhooks import outcome
 from webhooks.dispatch.call import EndpointCaller
-from webhooks.dispatch.dispatcher import Dispatcher, DispatcherOptions
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.schedule import WAITS_SECONDS
 from webhooks.signing import new_secret
 from webhooks.status import EventStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def options(**changes):
-    known = {
-        "seat_count": 8,
-        "max_attempts": 10,
-        "poll_seconds": 1.0,
-        "grace_seconds": 5.0,
-        "wakeup": False,
-        "forever": False,
-    }
-    return DispatcherOptions(**(known | changes))
-
-
-def one_pass(timeout_seconds=5.0, allow_private=True, certificates=True, **changes):
-    """A whole pass; returns its counts."""
-    caller = EndpointCaller(timeout_seconds=timeout_seconds, allow_private=allow_private, certificates=certificates)
-    dispatcher = Dispatcher(options(**changes), caller)
-    assert dispatcher.run()
-    return dispatcher.counts
 
 
 def wait_of(event):
@@ -370,6 +351,29 @@ def test_name__rebound_between_two_attempts__is_judged_each_time(monkeypatch):
 
     assert judged == ["192.0.0.8", "127.0.0.1"]
     assert [a.error_code for a in event.attempts.all()] == ["address_refused"] * 2
+
+
+def test_name__of_a_tls_endpoint__is_still_verified_though_the_address_is_connected_to(monkeypatch, tmp_path):
+    """The certificate is one for 127.0.0.1: right for that name, wrong for any other at the same address."""
+    monkeypatch.setattr("notifications.providers.session.resolve", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr("webhooks.egress.is_public", lambda _: True)
+    context, trusted = self_signed(tmp_path)
+    seen = []
+    context.sni_callback = lambda _socket, name, _context: seen.append(name)
+    with FaultServer(answer_204, tls=context) as server:
+        wrong = an_event(an_endpoint(f"https://hooks.example.com:{server.port}/"))
+        right = an_event(an_endpoint(f"https://127.0.0.1:{server.port}/"))
+        one_pass(certificates=str(trusted))
+
+    assert seen.count("hooks.example.com") == 1
+    assert reloaded(wrong).last_error_code == "certificate_untrusted"
+    assert reloaded(right).status == EventStatus.DELIVERED
+
+
+def answer_204(peer: Peer):
+    peer.read_request()
+    peer.send(b"HTTP/1.1 204 No Content\r\n\r\n")
+    peer.close()
 
 
 def test_proxy__in_the_environment__is_not_used(monkeypatch):
