@@ -26,10 +26,16 @@ encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
 """
 
 # One statement for all ids of a batch. Indexes: the primary keys of notification and content, the endpoints' client.
-# Without any endpoint the EXISTS, run once, leaves nothing to do. An endpoint that the service disabled (not its
+# Materialized, so that no plan made on old statistics looks for the notifications once for each endpoint. Without any
+# endpoint the EXISTS, run once, leaves nothing to do. An endpoint that the service disabled (not its
 # owner) gets its events as CANCELLED, so that they can be replayed when it is back.
 # Parameters: ids. Locks: key share on the endpoints and notifications, by the foreign keys.
 _RECORD = f"""
+WITH done AS MATERIALIZED (
+    SELECT n.id, n.client_id, n.status, n.attempt_count, n.finished_at, n.channel, n.reference, n.outcome_sequence,
+           n.last_error_code, n.last_error_message
+      FROM notifications_notification AS n
+     WHERE n.id = ANY (%s) AND EXISTS (SELECT FROM webhooks_webhookendpoint))
 INSERT INTO webhooks_webhookevent
        (id, status, endpoint_id, notification_id, sequence, type, finished_at, body)
 SELECT e.id, CASE WHEN e.enabled THEN 'PENDING' ELSE 'CANCELLED' END, e.endpoint_id, e.notification_id, e.sequence,
@@ -44,11 +50,10 @@ SELECT e.id, CASE WHEN e.enabled THEN 'PENDING' ELSE 'CANCELLED' END, e.endpoint
                nullif(n.reference, '') AS reference, c.metadata, n.outcome_sequence AS sequence,
                CASE WHEN n.status <> 'SENT' AND n.last_error_code <> '' THEN json_build_object(
                    'code', n.last_error_code, 'message', nullif(n.last_error_message, '')) END AS error
-          FROM notifications_notification AS n
-          JOIN notifications_content AS c ON c.notification_id = n.id
+          FROM done AS n
           JOIN webhooks_webhookendpoint AS w ON w.client_id = n.client_id AND n.status = ANY (w.events)
-         WHERE n.id = ANY (%s) AND w.deleted_at IS NULL AND (w.enabled OR w.disabled_reason <> '')
-           AND EXISTS (SELECT FROM webhooks_webhookendpoint)) AS e
+          JOIN notifications_content AS c ON c.notification_id = n.id
+         WHERE w.deleted_at IS NULL AND (w.enabled OR w.disabled_reason <> '')) AS e
     ON CONFLICT (notification_id, endpoint_id, sequence) DO NOTHING
 """  # noqa: S608 (a constant)
 
