@@ -213,7 +213,7 @@ def dispatch(results):
 def test_two_dispatchers__at_once_over_200_events__each_arrives_once():
     with Receiver() as one, Receiver() as two:
         events = [e for r in (one, two) for e in some_events(an_endpoint(r.url), 100)]
-        results = []
+        results: list[tuple[bool, Counter]] = []
         threads = [threading.Thread(target=dispatch, args=(results,)) for _ in range(2)]
         for thread in threads:
             thread.start()

@@ -6,9 +6,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.management import call_command
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from notifications import selectors
 from notifyq import secrets
@@ -187,6 +186,7 @@ def test_rotate__a_secret__keeps_the_old_one_for_a_day(caller):
 
     rotated = follows("WebhookEndpointWithSecret", response.json())
     row = WebhookEndpoint.objects.get()
+    assert row.previous_expires_at is not None
     left = (row.previous_expires_at - selectors.database_now()).total_seconds()
     assert response.status_code == 200
     assert rotated["secret"] != endpoint["secret"]
@@ -401,9 +401,9 @@ def test_notification__read_in_full__shows_its_webhook_events(caller):
 
 def routes():
     for pattern in urlpatterns:
-        for method in pattern.callback.view_class.http_method_names:
+        for method in getattr(pattern.callback, "view_class").http_method_names:  # noqa: B009
             if method != "head":
-                yield method.upper(), pattern.pattern._route
+                yield method.upper(), str(pattern.pattern)
 
 
 ROUTES = list(routes())
@@ -448,4 +448,4 @@ def test_schema__of_the_api__documents_every_route(client):
         assert operation["tags"] == ["webhooks"]
         assert operation["summary"]
     assert set(COMPONENTS) <= set(document["components"]["schemas"])
-    assert django_settings.SPECTACULAR_SETTINGS["TAGS"][-1]["name"] == "webhooks"
+    assert "webhooks" in [tag["name"] for tag in document["tags"]]

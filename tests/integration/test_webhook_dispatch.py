@@ -2,7 +2,6 @@
 
 import json
 import logging
-import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -14,6 +13,7 @@ from notifications import selectors
 from notifyq import secrets
 from notifyq.runtime.logs import JsonFormatter
 from tests.support.certificates import self_signed
+from tests.support.dispatchers import eventually
 from tests.support.fault_server import FaultServer, Peer, closed_port
 from tests.support.receiver import Answer, Receiver
 from tests.support.webhook_pass import one_pass
@@ -51,6 +51,8 @@ def test_event__answered_200__is_delivered_with_its_body_as_it_stands():
     (attempt,) = event.attempts.all()
     assert (attempt.number, attempt.cycle, attempt.response_status, attempt.error_code) == (1, 1, 200, "")
     assert attempt.response_excerpt == "ok"
+    assert attempt.started_at is not None
+    assert event.finished_at is not None
     assert attempt.started_at <= attempt.finished_at <= event.finished_at
     assert attempt.worker_id
 
@@ -86,7 +88,8 @@ def test_event__retried__has_the_same_id_and_body_and_a_fresh_timestamp():
         event = an_event(an_endpoint(receiver.url))
         one_pass()
         moved(event, due_at=-1)
-        threading.Event().wait(1.1)  # the header counts whole seconds
+        sent_at = int(receiver.requests[0].headers["webhook-timestamp"])
+        eventually(lambda: selectors.database_now().timestamp() >= sent_at + 1, 5, "the next second: the header's unit")
         one_pass()
         first, second = receiver.requests
 
@@ -224,6 +227,7 @@ def test_event__broken_answer__is_a_failure_within_the_deadline(script, code):
 
     attempt = reloaded(event).attempts.get()
     assert (attempt.error_code, attempt.response_status) == (code, None)
+    assert attempt.started_at is not None
     assert (attempt.finished_at - attempt.started_at).total_seconds() < 3
     assert reloaded(event).status == EventStatus.PENDING
 
@@ -341,9 +345,14 @@ def test_name__that_resolves_to_a_private_address__is_refused_before_a_connectio
 def test_name__rebound_between_two_attempts__is_judged_each_time(monkeypatch):
     """The first answer is public (and unreachable here), the second is not."""
     answers = iter([["192.0.0.8"], ["127.0.0.1"]])
-    judged = []
+    judged: list[str] = []
     monkeypatch.setattr("notifications.providers.session.resolve", lambda *_: next(answers))
-    monkeypatch.setattr("webhooks.egress.is_public", lambda a: judged.append(a) or False)
+
+    def is_public(address):
+        judged.append(address)
+        return False
+
+    monkeypatch.setattr("webhooks.egress.is_public", is_public)
     event = an_event(an_endpoint("https://hooks.example.com:8443/"))
     one_pass(allow_private=False)
     moved(event, due_at=-1)

@@ -40,6 +40,7 @@ def test_settle__endpoint_of_the_client__writes_the_body_of_the_contract():
 
     event = WebhookEvent.objects.get()
     row = Notification.objects.get()
+    assert row.finished_at is not None
     assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", str(event.pk))
     assert abs((event.pk.int >> 80) / 1000 - row.finished_at.timestamp()) < 5
     body = json.loads(event.body)

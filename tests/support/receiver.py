@@ -64,11 +64,11 @@ class Receiver:
         with self._lock:
             return list(self._requests)
 
-    def wait_for(self, enough: Callable[[list[Received]], bool], seconds: float) -> list[Received]:
-        """Wait until what was received is enough; fails after so many seconds."""
+    def wait_for_count(self, count: int, seconds: float) -> None:
+        """Wait until at least so many were received; fails after so many seconds."""
         with self._changed:
-            assert self._changed.wait_for(lambda: enough(self._requests), seconds), f"{len(self._requests)} received"
-            return list(self._requests)
+            enough = self._changed.wait_for(lambda: len(self._requests) >= count, seconds)
+            assert enough, f"{len(self._requests)} of {count} received"
 
     def __enter__(self) -> Receiver:
         self._thread.start()

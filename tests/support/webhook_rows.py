@@ -15,7 +15,6 @@ from notifications.models import Client, Content, Notification
 from notifications.status import Status
 from notifyq import secrets
 from notifyq.runtime.ids import uuid7
-from webhooks import signing
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.status import FINAL, EventStatus
 
@@ -100,7 +99,3 @@ def moved(event: WebhookEvent, **seconds: float) -> None:
 
 def reloaded(event: WebhookEvent) -> WebhookEvent:
     return WebhookEvent.objects.get(pk=event.pk)
-
-
-def new_secret() -> str:
-    return signing.new_secret()
