@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "notifyq",
     "ratelimits",
     "notifications",
+    "webhooks",
 ]
 
 MIDDLEWARE = [
@@ -146,9 +147,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "TAGS": [
         {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "webhooks", "description": "Be told of outcomes: endpoints, and what was sent to them."},
         {"name": "operations", "description": "For operators."},
     ],
-    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
+    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components", "webhooks.api.schemas.add_components"],
 }
 
 LOGGING_CONFIG = "logging.config.dictConfig"
