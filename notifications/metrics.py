@@ -45,7 +45,9 @@ EXPIRED = Counter("notifyq_expired_total", "Notifications whose time to live end
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 
-def _harmless(record: Callable[P, None]) -> Callable[P, None]:
+def harmless(record: Callable[P, None]) -> Callable[P, None]:
+    """Have a failing count cost nothing but itself."""
+
     @wraps(record)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
@@ -56,14 +58,14 @@ def _harmless(record: Callable[P, None]) -> Callable[P, None]:
     return guarded
 
 
-@_harmless
+@harmless
 def record_claim(row_count: int, seconds: float) -> None:
     """One claim statement and how many rows it took (also none)."""
     CLAIMS.observe(seconds)
     CLAIMED.inc(row_count)
 
 
-@_harmless
+@harmless
 def record_attempts(attempts: Sequence[tuple[str, str, str, float]]) -> None:
     """The calls of one batch, each as (channel, provider, outcome, seconds)."""
     seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -75,51 +77,51 @@ def record_attempts(attempts: Sequence[tuple[str, str, str, float]]) -> None:
         ATTEMPTS.labels(channel, provider, outcome).inc(count)
 
 
-@_harmless
+@harmless
 def record_lateness(seconds: Sequence[float]) -> None:
     """For each send of a batch, its start minus its due time."""
     LATENESS.observe_many(seconds)
 
 
-@_harmless
+@harmless
 def record_finished(counts: Mapping[tuple[str, str], int]) -> None:
     """How many of each (status, channel) reached that final status."""
     for (status, channel), count in counts.items():
         FINISHED.labels(status, channel).inc(count)
 
 
-@_harmless
+@harmless
 def record_settle(row_count: int, seconds: float) -> None:
     """One settle statement and how many verdicts it stored."""
     SETTLES.observe(seconds)
     SETTLED.inc(row_count)
 
 
-@_harmless
+@harmless
 def record_stale_settles(count: int) -> None:
     """Verdicts that came after another worker had taken the notification over."""
     STALE_SETTLES.inc(count)
 
 
-@_harmless
+@harmless
 def record_rescued(count: int) -> None:
     """Notifications taken back from a lost worker or an expired lease."""
     RESCUED.inc(count)
 
 
-@_harmless
+@harmless
 def record_released(count: int) -> None:
     """Notifications given back unstarted."""
     RELEASED.inc(count)
 
 
-@_harmless
+@harmless
 def record_expired(count: int) -> None:
     """Notifications whose time to live ended before a send."""
     EXPIRED.inc(count)
 
 
-@_harmless
+@harmless
 def record_round_error(loop: str) -> None:
     """A round of `loop` (claim, settle, rescue, …: a fixed word) ended in an error."""
     ROUND_ERRORS.labels(loop).inc()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+ERROR_CODE_MAX_LENGTH = 64
 ERROR_MESSAGE_MAX_LENGTH = 500
 
 
@@ -49,7 +50,7 @@ class Verdict:
     @classmethod
     def rejected(cls, code: str, message: str = "") -> Verdict:
         """This message is refused for good: no such address, invalid content."""
-        return cls(Outcome.REJECTED, error_code=code[:64], error_message=_line(message))
+        return cls(Outcome.REJECTED, error_code=_code(code), error_message=_line(message))
 
     @classmethod
     def temporary(
@@ -58,7 +59,7 @@ class Verdict:
         """Certainly not sent, and may succeed later (or through another provider)."""
         return cls(
             Outcome.TEMPORARY,
-            error_code=code[:64],
+            error_code=_code(code),
             error_message=_line(message),
             retry_after_seconds=retry_after_seconds,
             throttled=throttled,
@@ -67,17 +68,22 @@ class Verdict:
     @classmethod
     def provider_fault(cls, code: str, message: str = "") -> Verdict:
         """The account is refused, not the message: bad credentials, no credit, suspended."""
-        return cls(Outcome.PROVIDER_FAULT, error_code=code[:64], error_message=_line(message))
+        return cls(Outcome.PROVIDER_FAULT, error_code=_code(code), error_message=_line(message))
 
     @classmethod
     def unconfirmed(cls, code: str, message: str = "", *, retry_after_seconds: float | None = None) -> Verdict:
         """The request went out and no proof came back: it may have been sent."""
         return cls(
             Outcome.UNCONFIRMED,
-            error_code=code[:64],
+            error_code=_code(code),
             error_message=_line(message),
             retry_after_seconds=retry_after_seconds,
         )
+
+
+def _code(text: str) -> str:
+    """Vendors' own codes come from outside like their texts."""
+    return _line(text)[:ERROR_CODE_MAX_LENGTH]
 
 
 def _line(text: str) -> str:

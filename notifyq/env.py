@@ -125,6 +125,9 @@ class Config:
     poll_seconds: float
     grace_seconds: float
     wakeup: bool
+    webhook_max_attempts: int
+    webhook_timeout_seconds: float
+    webhook_allow_private_addresses: bool
     metrics_token: str
     ready_needs_worker: bool
 
@@ -159,6 +162,9 @@ class Config:
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
             grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
+            webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
+            webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
+            webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )

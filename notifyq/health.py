@@ -121,8 +121,8 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
 
 
 def _workers(looking: Probe) -> Check:
-    # The heartbeats are few; the index on beat_at gives the last one.
-    sql = "SELECT extract(epoch FROM now() - max(beat_at))::float8 FROM notifications_worker"
+    # The heartbeats are few. A webhook dispatcher beats too, and delivers no notification.
+    sql = "SELECT extract(epoch FROM now() - max(beat_at))::float8 FROM notifications_worker WHERE role <> 'webhooks'"
     ((age,),) = looking.rows(sql, seconds=CHECK_SECONDS)
     if age is None:
         return Check("workers", "No worker has ever reported. Start `manage.py run_workers`.")

@@ -85,6 +85,18 @@ OLDEST_TRANSACTION = """
 SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
   FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+# Index webhook_event_claim, its first entry for each endpoint; endpoints are few.
+WEBHOOKS = """
+SELECT count(*) FILTER (WHERE p.enabled), count(*) FILTER (WHERE p.enabled AND p.failing_since IS NOT NULL),
+       count(*) FILTER (WHERE p.disabled_reason <> ''),
+       coalesce(extract(epoch FROM now() - min(head.due_at) FILTER (WHERE p.failing_since IS NULL)), 0)::float8
+  FROM webhooks_webhookendpoint AS p
+  LEFT JOIN LATERAL (
+       SELECT due_at FROM webhooks_webhookevent AS e
+        WHERE e.status = 'PENDING' AND e.endpoint_id = p.id AND e.due_at <= now() AND p.enabled
+        ORDER BY e.endpoint_id, e.due_at, e.id LIMIT 1) AS head ON TRUE
+ WHERE p.deleted_at IS NULL
+"""
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_queue_depth": (
         f"Notifications not yet finished; beyond {COUNTED_MOST} of a channel and priority, an estimate.",
@@ -101,6 +113,14 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
     "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
     "notifyq_oldest_transaction_age_seconds": ("The longest open transaction: while it lasts, dead rows stay.", ()),
+    "notifyq_webhook_endpoints": (
+        "Webhook endpoints by state; `disabled` by the service, `failing` ones are also enabled.",
+        ("state",),
+    ),
+    "notifyq_webhook_oldest_due_age_seconds": (
+        "How long the oldest due webhook event has been waiting, those for failing endpoints left out.",
+        (),
+    ),
     "notifyq_scrape_failed": ("1 if figures that come from the database are missing.", ()),
 }
 CELLS = {"channels": [c.value for c in Channel], "priorities": [p.value for p in Priority]}
@@ -231,5 +251,21 @@ def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
     figures.set("notifyq_oldest_transaction_age_seconds", age)
 
 
+def _webhooks(looking: Probe, figures: _Figures) -> None:
+    ((*counts, age),) = looking.rows(WEBHOOKS, seconds=STATEMENT_SECONDS)
+    for state, count in zip(("enabled", "failing", "disabled"), counts, strict=True):
+        figures.set("notifyq_webhook_endpoints", count, state)
+    figures.set("notifyq_webhook_oldest_due_age_seconds", age)
+
+
 # What an alert hangs on first, what may take long last: they share one deadline.
-PARTS: tuple[Part, ...] = (_oldest_due, _workers, _pauses, _processing, _oldest_transaction, _pending, _reconciling)
+PARTS: tuple[Part, ...] = (
+    _oldest_due,
+    _workers,
+    _pauses,
+    _processing,
+    _oldest_transaction,
+    _webhooks,
+    _pending,
+    _reconciling,
+)

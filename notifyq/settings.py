@@ -1,6 +1,5 @@
 """Django's settings. What differs between installations comes from the environment (docs/configuration.md)."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,6 +64,7 @@ INSTALLED_APPS = [
     "notifyq",
     "ratelimits",
     "notifications",
+    "webhooks",
 ]
 
 MIDDLEWARE = [
@@ -147,10 +147,13 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "TAGS": [
         {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "webhooks", "description": "Be told of outcomes: endpoints, and what was sent to them."},
         {"name": "operations", "description": "For operators."},
     ],
-    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
+    "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components", "webhooks.api.schemas.add_components"],
 }
 
 LOGGING_CONFIG = "logging.config.dictConfig"
-LOGGING = logging_config(os.environ.get("NOTIFYQ_LOG_LEVEL", "INFO"))
+LOGGING = logging_config(
+    _env.choice("NOTIFYQ_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="INFO")
+)

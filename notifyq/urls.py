@@ -23,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path("api/docs/", DocsView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("notifications.api.urls")),
+    path("api/v1/", include("webhooks.api.urls")),
     # The two pages above are left to the redirect that adds their slash.
     re_path(r"^api/(?!(?:schema|docs)$)(?P<rest>.*)$", unknown_address),
 ]

@@ -86,6 +86,9 @@ def _query(name: str, schema: Any, description: str) -> OpenApiParameter:
 _REQUEST_ID = _header(
     "X-Request-Id", "Taken over into the answer and the logs when it is sane (1 to 128 printable ASCII characters)."
 )
+# For the endpoints of other apps.
+problem, responses, good, query, header, REQUEST_ID = _problem, _responses, _good, _query, _header, _REQUEST_ID
+
 _ID = OpenApiParameter(
     "notification_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The notification's id."
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from notifications import panels
 from notifications.channel import Priority
 from notifications.models import Attempt, Notification, Pause
 from notifyq.runtime.instants import rfc3339
@@ -55,6 +56,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "attempts": [attempt(a) for a in row.attempts.all()],
         "webhookEvents": [],
         "operatorActions": [],
+        **panels.fields_of(row.pk),
     }
 
 

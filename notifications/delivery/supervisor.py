@@ -22,6 +22,7 @@ from notifications import metrics, queue
 from notifications.delivery.upkeep import Upkeep
 from notifications.delivery.worker import Role, Worker, WorkerOptions, new_worker_id
 from notifications.providers.chains import Chains, close
+from notifyq.leasing.claim import STATEMENT_TIMEOUT_SECONDS
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
 from notifyq.runtime.metrics import forget_dead_processes
@@ -33,6 +34,9 @@ RESTART_WAIT_SECONDS = 0.1
 RESTART_MOST_WAIT_SECONDS = 5.0
 KILL_AFTER_SECONDS = 5.0
 """After the grace period a child that still lives is killed; leases do the rest."""
+
+LATE_SECONDS = STATEMENT_TIMEOUT_SECONDS + 5.0
+"""For so long after the death of a child the server may still commit what it had asked for."""
 
 
 @dataclass(slots=True)
@@ -58,6 +62,7 @@ class Supervisor:
         self._children: dict[int, _Child] = {}
         self._to_start: list[tuple[float, WorkerOptions, int]] = []
         self._dead: list[_Child] = []
+        self._gone: dict[str, float] = {}
         self._signals = 0
         self._unclean = False
         self._rounds = Rounds("supervisor", threading.Event(), metrics.record_round_error)
@@ -71,6 +76,7 @@ class Supervisor:
             self._sleep(0.0 if self._is_due_to_start() else 0.5 if self._children else 0.05)
             self._reap()
             self._take_back_from_dead()
+            self._take_back_late()
             if self._options.drain:
                 self._start_again_while_due()
         self._stop_all()
@@ -147,6 +153,7 @@ class Supervisor:
         while count := len(self._upkeep.rescue([dead.worker_id])):
             rescued += count
         queue.leave(dead.worker_id)
+        self._gone[dead.worker_id] = elapsed() + LATE_SECONDS
         # What it held when it died is bounded by attempts, so the next one may start at once. One that dies with
         # nothing in hand has some other trouble, which haste would only repeat.
         failures = 0 if rescued else dead.failures + 1
@@ -154,6 +161,11 @@ class Supervisor:
         if not self._signals:
             self._to_start.append((elapsed() + wait, dead.options, failures))
         return rescued
+
+    def _take_back_late(self) -> None:
+        """A claim whose commit was on its way when its child died becomes visible only afterwards."""
+        if self._gone and self._rounds.run(lambda: len(self._upkeep.rescue(list(self._gone)))) is not None:
+            self._gone = {worker_id: until for worker_id, until in self._gone.items() if elapsed() < until}
 
     def _start_again_while_due(self) -> None:
         """Draining is over only when nothing is due for any of the processes."""

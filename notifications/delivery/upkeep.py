@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
+from notifications.queue.expire import Ended
 from notifications.queue.rescue import LIMIT, Rescued, Safety
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
@@ -49,11 +51,11 @@ class Upkeep:
             return released
         rescued = self.rescue()
         expired = queue.expire()
-        metrics.record_expired(expired)
+        report_expired(expired)
         self._prune()
-        more = len(rescued) >= LIMIT or expired >= queue.EXPIRE_LIMIT
+        more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
-        return released + len(rescued) + expired
+        return released + len(rescued) + expired.total()
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""
@@ -69,5 +71,13 @@ class Upkeep:
         rescued = queue.rescue(self._safety, worker_ids=worker_ids)
         if rescued:
             metrics.record_rescued(len(rescued))
+            ended = [(r.ending.decision.status, r.channel) for r in rescued if r.ending.decision.is_final]
+            metrics.record_finished(Counter(ended))
             log.warning("leases_rescued", extra={"count": len(rescued), "by_death": worker_ids is not None})
         return rescued
+
+
+def report_expired(expired: Ended) -> None:
+    """Metrics of what was ended because its time to live was over."""
+    metrics.record_expired(expired.total())
+    metrics.record_finished(expired)

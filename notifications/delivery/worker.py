@@ -22,7 +22,7 @@ from notifications.delivery.pool import DeliveryPool
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
-from notifications.delivery.upkeep import Upkeep
+from notifications.delivery.upkeep import Upkeep, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.runtime.clock import elapsed
@@ -152,7 +152,8 @@ class Worker:
         if claim.rows:
             metrics.record_claim(len(claim.rows), elapsed() - before)
             self._hold([Held.since(row, before, self._options.usable_seconds) for row in claim.rows])
-        return len(claim.rows) + claim.passed_over_count
+        report_expired(claim.expired)
+        return claim.moved_count
 
     def _hold(self, rows: Sequence[Held]) -> None:
         try:
@@ -190,12 +191,14 @@ class Worker:
         return min(poll, max(0.005, next_due))
 
     def _room(self) -> int:
-        """How many may be claimed now: never more than a batch, and none while the buffer is still half full."""
+        """How many may be claimed now: never more than a batch, and none while little room is left."""
         if self._options.role is Role.QUARANTINE:
             # Alone means until its verdict is written: one that is only in memory dies with the next.
             return 1 - self._pool.held_count - self._settler.unsettled_count
         buffer = int(self._rate.per_second(self._pool.finished_count) * BUFFER_SECONDS)
         capacity = self._options.seat_count + min(max(buffer, self._options.seat_count), 2 * self._options.batch_size)
+        if self._settler.unsettled_count > 2 * capacity:
+            return 0  # while verdicts cannot be written, nothing more should be sent; the settler wakes us
         room = capacity - self._pool.held_count
         return min(room, self._options.batch_size) if room >= capacity // 4 else 0
 

@@ -10,7 +10,9 @@ MAX_SECONDS = 3600.0
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
-def parse_retry_after(value: str | None, *, answered_at: str | None, now: datetime) -> float | None:
+def parse_retry_after(
+    value: str | None, *, answered_at: str | None, now: datetime, most_seconds: float = MAX_SECONDS
+) -> float | None:
     """How many seconds to wait at least.
 
     Args:
@@ -18,20 +20,21 @@ def parse_retry_after(value: str | None, *, answered_at: str | None, now: dateti
         answered_at: the Date header of the same answer: an HTTP-date is counted from it where it can be read, so
             that a difference between the vendor's clock and ours does not matter.
         now: aware; what an HTTP-date is counted from otherwise.
+        most_seconds: no wish for longer is heard.
 
     Returns:
-        0 to 3600, or None where there is no such wish or it cannot be understood.
+        0 to `most_seconds`, or None where there is no such wish or it cannot be understood.
 
     Source: RFC 9110 section 10.2.3.
     """
     text = (value or "").strip()
     if _SECONDS.fullmatch(text):
-        return min(float(text), MAX_SECONDS)
+        return min(float(text), most_seconds)
     wished = _http_date(text)
     if wished is None:
         return None
     waited = (wished - (_http_date(answered_at or "") or now)).total_seconds()
-    return min(max(waited, 0.0), MAX_SECONDS)
+    return min(max(waited, 0.0), most_seconds)
 
 
 def _http_date(text: str) -> datetime | None:

@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
@@ -46,14 +46,28 @@ def bounded(timeout_seconds: float) -> Iterator[Deadline]:
         WATCHDOG.release(deadline)
 
 
-def new_session() -> requests.Session:
-    """A session for one thread. Threads must not share one."""
+class AddressRefused(OSError):
+    """No address of the host may be connected to."""
+
+
+def anywhere(address: str) -> bool:
+    """For hosts that stand in our own settings."""
+    return True
+
+
+def new_session(permitted: Callable[[str], bool] = anywhere) -> requests.Session:
+    """A session for one thread. Threads must not share one.
+
+    Args:
+        permitted: asked with each numeric address right before it would be connected to; the others are passed over.
+            Where none is left, the call ends with an `AddressRefused` among its causes.
+    """
     session = _PlainSession()
     session.trust_env = False
     session.headers["Accept-Encoding"] = "identity"  # answers are short; nothing to be gained, bombs to be had
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     for scheme in ("http://", "https://"):
-        session.mount(scheme, _BoundedAdapter(pool_connections=4, pool_maxsize=1, max_retries=0))
+        session.mount(scheme, _BoundedAdapter(permitted, pool_connections=4, pool_maxsize=1, max_retries=0))
     return session
 
 
@@ -72,6 +86,7 @@ class _BoundedConnection(HTTPConnection):
     A duplicate of the socket is registered, since TLS takes the original one over before the handshake.
     """
 
+    permitted: Callable[[str], bool] = staticmethod(anywhere)
     _handle: socket.socket | None = None
     _used_at = 0.0
 
@@ -121,8 +136,11 @@ class _BoundedConnection(HTTPConnection):
             raise NewConnectionError(self, f"Failed to establish a new connection: {error}") from error
 
     def _first_that_answers(self, addresses: list[str], ends_at: float) -> socket.socket:
+        allowed = [address for address in addresses if self.permitted(address)]
+        if addresses and not allowed:
+            raise AddressRefused("the host has no address that may be connected to")
         trouble: OSError = TimeoutError("no address was tried in time")
-        for address in addresses:
+        for address in allowed:
             remaining = ends_at - time.monotonic()
             if remaining <= 0:
                 break
@@ -137,16 +155,21 @@ class _BoundedTlsConnection(_BoundedConnection, HTTPSConnection):
     pass
 
 
-class _BoundedPool(HTTPConnectionPool):
-    ConnectionCls = _BoundedConnection
-
-
-class _BoundedTlsPool(HTTPSConnectionPool):
-    ConnectionCls = _BoundedTlsConnection
+def _pool(base: type[HTTPConnectionPool], connection: type[HTTPConnection]) -> type[HTTPConnectionPool]:
+    return type(f"Bounded{base.__name__}", (base,), {"ConnectionCls": connection})
 
 
 class _BoundedAdapter(HTTPAdapter):
+    def __init__(self, permitted: Callable[[str], bool], **kwargs: Any) -> None:
+        self._permitted = permitted
+        super().__init__(**kwargs)
+
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
         super().init_poolmanager(connections, maxsize, block=block, **kwargs)
         manager: urllib3.PoolManager = self.poolmanager
-        manager.pool_classes_by_scheme = {"http": _BoundedPool, "https": _BoundedTlsPool}
+        rule = {"permitted": staticmethod(self._permitted)}
+        plain, tls = (type(kind.__name__, (kind,), rule) for kind in (_BoundedConnection, _BoundedTlsConnection))
+        manager.pool_classes_by_scheme = {
+            "http": _pool(HTTPConnectionPool, plain),
+            "https": _pool(HTTPSConnectionPool, tls),
+        }

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 import requests
 import urllib3.exceptions as u3
 
+from notifications.providers.session import AddressRefused
 from notifications.verdict import Verdict
 
 # Certain: nothing of the request can have been read. The order matters, the first ones are subclasses of later ones.
 _NOT_SENT: tuple[tuple[type[BaseException], str, str], ...] = (
+    (AddressRefused, "address_refused", "the host has no address that may be connected to"),
     (u3.NameResolutionError, "dns_failure", "the host's name could not be resolved"),
     (u3.NewConnectionError, "connect_refused", "no connection could be made"),
     (u3.ConnectTimeoutError, "connect_timeout", "no connection could be made in time"),

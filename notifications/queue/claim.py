@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import DatabaseError, connection
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
@@ -15,7 +16,7 @@ from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
-from notifications.queue.expire import end_expired
+from notifications.queue.expire import Ended, end_expired
 from notifications.queue.pauses import keep_paused
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
@@ -78,12 +79,19 @@ class Claim:
 
     Attributes:
         rows: in order.
-        passed_over_count: due ones that were moved out of the way instead: paused, parked behind a rate limit, or
-            expired. More may be due behind them.
+        parked_count: due ones that were moved out of the way: paused, or behind a rate limit. More may be due behind
+            them.
+        expired: due ones that were ended instead, since their time to live was over.
     """
 
     rows: list[Claimed]
-    passed_over_count: int
+    parked_count: int
+    expired: Ended
+
+    @property
+    def moved_count(self) -> int:
+        """Rows that are no longer where they were."""
+        return len(self.rows) + self.parked_count + self.expired.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +129,9 @@ def claim(claimer: Claimer, limit: int) -> Claim:
     token = uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
-        in_time, gone = _end_those_past_ttl(due)
+        in_time, expired = _end_those_past_ttl(due)
         unpaused, paused = keep_paused(in_time, claimer.chains) if in_time else ([], [])
-        gone += paused
-        rows, _ = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
+        rows, limited_count = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
             take(
@@ -139,10 +146,10 @@ def claim(claimer: Claimer, limit: int) -> Claim:
                 updated_at=Now(),
             )
             content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
-    if gone:
-        # In a transaction of its own: this one may hold buckets already, and they are only ever locked in order.
-        drop_reserved_slots(gone)
-    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(due) - len(rows))
+    kept = {row["id"] for row in unpaused}
+    if gone := [row["id"] for row in due if row["id"] not in kept]:
+        _drop_reserved(gone)
+    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(paused) + limited_count, expired)
 
 
 def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
@@ -173,12 +180,21 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], list[UUID]]:
-    """The others, and the ids of those it ended."""
+def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], Ended]:
+    """The others, and how many were ended."""
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    if over:
-        end_expired(list(over))
-    return [row for row in rows if row["id"] not in over], list(over)
+    expired = end_expired([row for row in rows if row["id"] in over])
+    return [row for row in rows if row["id"] not in over], expired
+
+
+def _drop_reserved(ids: Sequence[UUID]) -> None:
+    """In a transaction of its own: the claim's may hold buckets already, and they are only ever locked in order.
+
+    Where it fails, the slots are free one window later; the rows that the claim took must not be lost over it."""
+    try:
+        drop_reserved_slots(ids)
+    except DatabaseError:
+        connection.close()
 
 
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision
 from notifications.queue.admission import give_back_slots
 from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
-from notifications.verdict import Outcome
-from notifyq.leasing import Arrays, Follower, end_leases, write_all
+from notifications.verdict import ERROR_CODE_MAX_LENGTH, Outcome
+from notifyq.leasing import Arrays, Follower, end_leases, in_transaction_bounded, write_all
 
 log = logging.getLogger(__name__)
+Record = TypeVar("Record", Decision, "AttemptRecord")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ def release(endings: Sequence[Ending]) -> int:
     """
     columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
     rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
-    with transaction.atomic():
+    with _transaction():
         ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
         give_back_slots(ended)
     return len(ended)
@@ -178,7 +181,7 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     history = Follower(
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
-    with transaction.atomic():  # a savepoint inside a caller's transaction: a refused batch must not poison it
+    with _transaction():
         ended = end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
         decisions = {(e.id, e.token): e.decision for e in endings}
         announce([hold[0] for hold in ended if decisions[hold].is_final])
@@ -186,12 +189,26 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     return ended
 
 
+def _transaction() -> AbstractContextManager[Any]:
+    """Inside a caller's transaction a savepoint, so that a refused batch does not poison it; alone, a transaction that
+    no freeze of this process can leave open."""
+    return transaction.atomic() if connection.in_atomic_block else in_transaction_bounded()
+
+
 def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
     """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
     log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
-    decision = dataclasses.replace(ending.decision, error_message="", provider_message_id="")
-    attempts = tuple(dataclasses.replace(a, error_message="", provider_message_id="") for a in ending.attempts)
-    return _settle_together([dataclasses.replace(ending, decision=decision, attempts=attempts)])
+    attempts = tuple(_plain(attempt) for attempt in ending.attempts)
+    return _settle_together([dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)])
+
+
+def _plain(record: Record) -> Record:
+    """Without what a vendor may have written into it; our own codes stay."""
+    code = record.error_code
+    storable = code.isascii() and code.isprintable() and len(code) <= ERROR_CODE_MAX_LENGTH
+    return dataclasses.replace(
+        record, error_code=code if storable else "unreadable", error_message="", provider_message_id=""
+    )
 
 
 def _ending_row(ending: Ending) -> tuple[object, ...]:

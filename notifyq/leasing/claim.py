@@ -20,10 +20,16 @@ STATEMENT_TIMEOUT_SECONDS = 10.0
 
 @contextmanager
 def in_transaction_bounded() -> Iterator[None]:
-    """A transaction whose statements give up after STATEMENT_TIMEOUT_SECONDS."""
+    """A transaction that ends, with all its locks, when it does nothing for STATEMENT_TIMEOUT_SECONDS, or one of its
+    statements takes that long: a worker that freezes between two statements must not keep its rows from the others."""
+    milliseconds = str(int(STATEMENT_TIMEOUT_SECONDS * 1000))
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {int(STATEMENT_TIMEOUT_SECONDS * 1000)}")
+            cursor.execute(
+                "SELECT set_config('statement_timeout', %s, true), "
+                "set_config('idle_in_transaction_session_timeout', %s, true)",
+                [milliseconds, milliseconds],
+            )
         yield
 
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 import requests
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.db import connection
 
 from notifications.channel import Channel
@@ -30,6 +30,7 @@ from notifyq.up.screen import Screen
 DEFAULT_PORT = 8000
 _SANDBOX_PORT = 8026
 _SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
+_PRIVATE_WEBHOOKS = "NOTIFYQ_WEBHOOK_ALLOW_PRIVATE_ADDRESSES"
 _READY_SECONDS = 60
 _LOOK_SECONDS = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -138,9 +139,8 @@ class Service:
         workers = self._options.workers
         self._manage("workers", "run_workers", "--processes", str(workers))
         self._screen.done("Workers", f"{workers} process{'es' if workers > 1 else ''}")
-        if "dispatch_webhooks" in get_commands():
-            self._manage("webhooks", "dispatch_webhooks", "--forever", essential=False)
-            self._screen.done("Webhooks", "1 process")
+        self._manage("webhooks", "dispatch_webhooks", "--forever", essential=False)
+        self._screen.done("Webhooks", "1 process")
         self._start_api(port)
 
     def _start_sandbox(self) -> None:
@@ -154,12 +154,16 @@ class Service:
         self._api_url = f"http://{HOST}:{port}"
         arguments = ["-m", "gunicorn", "notifyq.wsgi", "--bind", f"{HOST}:{port}", "--no-control-socket"]
         arguments += ["--workers", "2", "--threads", "4", "--preload"]  # load once, not twice
-        self._children.start("api", arguments, {_SANDBOX_URL: self._sandbox_url})
+        self._children.start("api", arguments, self._variables())
         self._screen.done("API", f"{self._api_url}{_moved(port, self._options.port or DEFAULT_PORT)}")
 
     def _manage(self, name: str, *arguments: str, essential: bool = True) -> None:
-        variables = {_SANDBOX_URL: self._sandbox_url}
-        self._children.start(name, [str(self._root / "manage.py"), *arguments], variables, essential=essential)
+        command = [str(self._root / "manage.py"), *arguments]
+        self._children.start(name, command, self._variables(), essential=essential)
+
+    def _variables(self) -> dict[str, str]:
+        """Beside the sandbox's address: a newcomer's webhook receiver runs on this machine too."""
+        return {_SANDBOX_URL: self._sandbox_url, _PRIVATE_WEBHOOKS: os.environ.get(_PRIVATE_WEBHOOKS, "true")}
 
     def _await_ready(self) -> None:
         """Wait until the API says that notifications are accepted and delivered."""

@@ -15,7 +15,7 @@ from tests.support.source import ROOT
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 # Commands that run until they are told to stop; the others do one thing and exit.
-LONG_RUNNING = {"run_workers"}
+LONG_RUNNING = {"run_workers", "dispatch_webhooks"}
 FOR_A_DESK = {"sandbox_provider": "the simulated vendor", "up": "a whole service for a newcomer"}
 GRACE_MARGIN_SECONDS = 5
 SUFFIX = re.compile(r"_(bucket|sum|count)$")

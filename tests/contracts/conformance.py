@@ -23,7 +23,7 @@ from notifications.providers.base import Message
 from notifications.providers.deadline import WATCHDOG
 from notifications.providers.http import MAX_ANSWER_BYTES, HttpProvider
 from notifications.verdict import Outcome, Verdict
-from tests.support.certificates import self_signed
+from tests.support.certificate import self_signed
 from tests.support.fault_server import FaultServer, Peer, Script, closed_port, silent_port
 
 TIMEOUT_SECONDS = 0.6

@@ -51,7 +51,7 @@ def operations():
     schema = schemathesis.openapi.from_dict(DOCUMENT)
     schema.app = application
     for result in schema.get_all_operations():
-        operation = result.ok()  # type: ignore[union-attr]
+        operation = result.ok()
         yield pytest.param(operation, id=operation.label)
 
 

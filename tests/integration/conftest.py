@@ -1,8 +1,9 @@
-"""What the tests of the API need."""
+"""What the tests of the API need, and what those need that commit."""
 
 import pytest
 
 from tests.support.api import Caller
+from tests.support.hangup import hang_up as hang_up
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_pause__more_due_rows_than_a_claim_takes__each_claim_says_that_it_moved_
     pause("ALL")
     claimer = Claimer("worker", 60, Limits(None, 60), chains=CHAINS)
 
-    moved = [queue.claim(claimer, 2).passed_over_count for _ in range(4)]
+    moved = [queue.claim(claimer, 2).parked_count for _ in range(4)]
 
     assert moved == [2, 2, 1, 0]
 
@@ -200,7 +200,7 @@ def test_paused__cancelled_or_past_its_time__ends_as_usual():
     move(expired, expires_at=-1)
 
     assert queue.cancel(cancelled)
-    assert queue.expire() == 1
+    assert queue.expire().total() == 1
 
     assert statuses() == {Status.CANCELLED: 1, Status.EXPIRED: 1}
 
@@ -265,7 +265,7 @@ def deliver(parking_ids):
     """One delivery through the chain a, b; the names asked, and how it ended."""
     asked: list[str] = []
     [row] = queue.claim(Claimer("worker", 60, Limits(None, 60)), 1).rows
-    chain = Chain(tuple(Recorder(name, asked) for name in ("a", "b")))  # type: ignore[arg-type]
+    chain = Chain(tuple(Recorder(name, asked) for name in ("a", "b")))  # type: ignore[misc]
     deliverer = Deliverer(
         dict.fromkeys(Channel, chain), Backoff(1, 60), 1.0, lambda *_: True, lambda _: {}, Controls(Pauses(parking_ids))
     )

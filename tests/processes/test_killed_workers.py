@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
+import psycopg
 import pytest
+from django.db import connection
 
 from notifications.channel import OnUnconfirmed
-from notifications.models import Attempt, Notification
+from notifications.models import Attempt, Notification, Worker
 from notifications.status import Status
 from notifications.verdict import Outcome
 from tests.support.adapters import lines_of
+from tests.support.mail_server import mail_server
 from tests.support.rows import add, all_are, attempts_of, statuses
 from tests.support.sandbox import SandboxProcess
 from tests.support.waiting import wait_until
-from tests.support.workers import Fleet, Workers, is_stopped
+from tests.support.workers import Fleet, Workers, database_url, is_stopped
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
@@ -57,19 +63,45 @@ def test_run_workers__killed_again_and_again__all_1000_are_sent_and_accepted_onc
 def test_run_workers__killed_while_sending_without_a_key__sends_none_twice_and_holds_only_what_was_begun(
     file_fleet: Fleet, tmp_path: Path
 ) -> None:
-    ids = add(300, on_unconfirmed=OnUnconfirmed.HOLD)
-    slow = {"NOTIFYQ_FILE_LATENCY_SECONDS": "0.03", **SHORT}
-    workers = file_fleet.start("--processes", "2", ready=1, **slow)
+    ids = _send_and_kill(file_fleet, 300, {"NOTIFYQ_FILE_LATENCY_SECONDS": "0.03", **SHORT})
+    _assert_none_twice_and_only_the_unsure_held(ids, lines_of(tmp_path / "sent"))
+
+
+def test_run_workers__killed_while_sending_over_smtp__sends_none_twice_and_holds_only_what_was_begun(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    with mail_server(latency_seconds=0.03) as (bag, url):
+        fleet = Fleet(
+            tmp_path,
+            NOTIFYQ_EMAIL_PROVIDERS="smtp",
+            NOTIFYQ_SMTP_URL=url,
+            NOTIFYQ_EMAIL_FROM="post@example.org",
+        )
+        try:
+            ids = _send_and_kill(fleet, 300, SHORT)
+        finally:
+            fleet.end()
+    _assert_none_twice_and_only_the_unsure_held(ids, [m.strip("<>").partition("@")[0] for m in bag.message_ids])
+
+
+def _send_and_kill(fleet: Fleet, count: int, settings: dict[str, Any]) -> list[UUID]:
+    """Send so many with HOLD while children and whole fleets are killed; returns their ids when all has ended."""
+    ids = add(count, on_unconfirmed=OnUnconfirmed.HOLD)
+    workers = fleet.start("--processes", "2", ready=1, **settings)
     for number, reached in enumerate((40, 80, 120, 160)):
-        wait_until(lambda: _sent_count() >= reached, 40, f"{reached} SENT")  # noqa: B023 (called at once)
+        wait_until(lambda: _sent_count() >= reached, 60, f"{reached} SENT")  # noqa: B023 (called at once)
         if number % 2:
             workers.kill_whole()
-            workers = file_fleet.start("--processes", "2", ready=1, **slow)
+            workers = fleet.start("--processes", "2", ready=1, **settings)
         else:
             _kill_a_child(workers)
     held = Notification.objects.filter(status=Status.DEAD_LETTERED)
-    wait_until(lambda: _sent_count() + held.count() == 300, 40, "all SENT or held")
-    sent_out = lines_of(tmp_path / "sent")
+    wait_until(lambda: _sent_count() + held.count() == count, 60, "all SENT or held")
+    return ids
+
+
+def _assert_none_twice_and_only_the_unsure_held(ids: list[UUID], sent_out: list[str]) -> None:
+    held = Notification.objects.filter(status=Status.DEAD_LETTERED)
     assert len(sent_out) == len(set(sent_out))
     assert {str(i) for i in ids} - set(sent_out) <= {str(i) for i in held.values_list("pk", flat=True)}
     assert set(held.values_list("last_error_code", flat=True)) == {"UNCONFIRMED"}
@@ -93,8 +125,8 @@ def test_run_workers__a_send_takes_many_polls__every_rescue_leaves_it_alone(
 def test_run_workers__stopped_beyond_its_lease_and_continued__its_late_verdict_changes_nothing(
     file_fleet: Fleet, tmp_path: Path
 ) -> None:
-    keyed = {"NOTIFYQ_EMAIL_PROVIDERS": "deadly", "NOTIFYQ_FILE_LATENCY_SECONDS": "0.8", **SHORT}
-    frozen = file_fleet.start(**keyed)
+    keyed: dict[str, Any] = {"NOTIFYQ_EMAIL_PROVIDERS": "deadly", "NOTIFYQ_FILE_LATENCY_SECONDS": "0.8", **SHORT}
+    frozen = file_fleet.start(ready=2, **keyed)
     [wanted] = add()
     wait_until(lambda: lines_of(tmp_path / "sent"), 20, "the first send has begun")
     pids = [frozen.pid, *frozen.child_pids()]
@@ -102,7 +134,7 @@ def test_run_workers__stopped_beyond_its_lease_and_continued__its_late_verdict_c
         os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: all(map(is_stopped, pids)), 10, "stopped")
     assert statuses() == {Status.PROCESSING: 1}
-    other = file_fleet.start(**keyed)
+    other = file_fleet.start(ready=2, **keyed)
     wait_until(lambda: all_are(Status.SENT, 1), 20, "rescued and SENT by the other")
     settled = Notification.objects.get()
     for pid in pids:
@@ -116,3 +148,47 @@ def test_run_workers__stopped_beyond_its_lease_and_continued__its_late_verdict_c
     assert [outcome for _, outcome, _ in attempts_of(wanted)] == ["LOST", "ACCEPTED"]
     assert other.events("leases_rescued")
     assert (frozen.stop(), other.stop()) == (0, 0)
+
+
+@pytest.fixture
+def commits_of_claims_wait(transactional_db: None) -> Iterator[Callable[[], None]]:
+    """Every claim waits at its commit, inside the server, until the function given is called."""
+    with psycopg.connect(database_url(), autocommit=True) as gate:
+        gate.execute("SELECT pg_advisory_lock(20)")
+        gate.execute(
+            "CREATE FUNCTION wait_at_the_gate() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM pg_advisory_xact_lock_shared(20); RETURN NULL; END'"
+        )
+        gate.execute(
+            "CREATE CONSTRAINT TRIGGER wait_at_the_gate AFTER UPDATE ON notifications_notification "
+            "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.status = 'PROCESSING') "
+            "EXECUTE FUNCTION wait_at_the_gate()"
+        )
+
+        def let_go() -> None:
+            gate.execute("SELECT pg_advisory_unlock_all()")
+
+        yield let_go
+        let_go()
+        gate.execute("DROP FUNCTION wait_at_the_gate CASCADE")
+
+
+def _waiting_at_the_gate() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
+def test_run_workers__a_child_dies_while_its_claim_commits__the_rows_are_back_long_before_the_lease_ends(
+    fleet: Fleet, commits_of_claims_wait: Callable[[], None]
+) -> None:
+    workers = fleet.start(NOTIFYQ_LEASE_SECONDS="600")
+    wait_until(lambda: Worker.objects.count() == 2, 10, "both have beaten")
+    child = workers.child_with_role("delivery")
+    add(3)
+    wait_until(_waiting_at_the_gate, 10, "a claim waits at its commit")
+    os.kill(child, signal.SIGKILL)
+    workers.wait_for("worker_started", 3)  # so the supervisor has taken back what it could see
+    commits_of_claims_wait()
+    wait_until(lambda: all_are(Status.SENT, 3), 20, "SENT, though a dead worker had them for a while")
+    assert set(Notification.objects.values_list("attempt_count", flat=True)) == {1}

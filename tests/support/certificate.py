@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import ssl
 from pathlib import Path
 
 from cryptography import x509
@@ -37,3 +38,11 @@ def write_certificate(directory: Path, *, host: str = "127.0.0.1") -> tuple[Path
         )
     )
     return certificate_file, key_file
+
+
+def self_signed(directory: Path) -> tuple[ssl.SSLContext, Path]:
+    """Returns the context of a server on 127.0.0.1, and the file that its client has to trust."""
+    certificate_file, key_file = write_certificate(directory)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate_file, key_file)
+    return context, certificate_file

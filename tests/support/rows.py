@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -32,10 +32,15 @@ def add(count: int = 1, *, client: Client | None = None, body: str = "How are yo
 
 
 def claim(
-    *, worker_id: str = "worker", limit: int = 1, lease_seconds: float = 60, suspects: bool = False
+    *,
+    worker_id: str = "worker",
+    limit: int = 1,
+    lease_seconds: float = 60,
+    channels: Sequence[Channel] = (),
+    suspects: bool = False,
 ) -> list[Claimed]:
     """Claim without any rate limit."""
-    claimer = Claimer(worker_id, lease_seconds, Limits(None, lease_seconds), suspects=suspects)
+    claimer = Claimer(worker_id, lease_seconds, Limits(None, lease_seconds), tuple(channels), suspects=suspects)
     return queue.claim(claimer, limit).rows
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from notifyq.runtime import logs
 from notifyq.runtime.logs import JsonFormatter, WithoutHealthChecks, describe_error, logging_config
+from notifyq.runtime.request_id import request_id
 
 ADDRESS = "ada@example.com"
 
@@ -35,11 +36,11 @@ def test_line__plain_event__is_one_json_object_with_its_fields():
 
 
 def test_line__request_id_set__carries_it():
-    token = logs.request_id.set("req-1")
+    token = request_id.set("req-1")
     try:
         assert json.loads(line())["request_id"] == "req-1"
     finally:
-        logs.request_id.reset(token)
+        request_id.reset(token)
 
 
 @pytest.mark.parametrize("name", sorted(logs.WITHHELD))

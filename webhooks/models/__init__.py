@@ -1,0 +1,7 @@
+"""The tables of the webhooks app."""
+
+from webhooks.models.attempt import WebhookAttempt
+from webhooks.models.endpoint import WebhookEndpoint
+from webhooks.models.event import WebhookEvent
+
+__all__ = ["WebhookAttempt", "WebhookEndpoint", "WebhookEvent"]

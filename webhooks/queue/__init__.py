@@ -1,0 +1,30 @@
+"""The queue of webhook events: the only package that changes an event's status.
+
+A row goes in by `record_outcomes` (or `add_test_event`), is taken by `claim`, and leaves its lease by `settle`,
+`release` or `rescue`; `cancel_waiting` ends what waits for an endpoint that takes no more, `requeue` begins anew.
+"""
+
+from webhooks.queue.cancel import cancel_waiting
+from webhooks.queue.claim import Claimed, Waiting, claim, waiting_endpoints
+from webhooks.queue.insert import add_test_event, record_outcomes
+from webhooks.queue.replay import Replayed, replay, requeue
+from webhooks.queue.rescue import rescue
+from webhooks.queue.settle import AttemptRecord, Ending, release, settle
+
+__all__ = [
+    "AttemptRecord",
+    "Claimed",
+    "Ending",
+    "Replayed",
+    "Waiting",
+    "add_test_event",
+    "cancel_waiting",
+    "claim",
+    "record_outcomes",
+    "release",
+    "replay",
+    "requeue",
+    "rescue",
+    "settle",
+    "waiting_endpoints",
+]

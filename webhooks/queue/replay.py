@@ -1,0 +1,100 @@
+"""Sending again what was finished."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from notifyq.leasing import in_transaction_bounded
+from webhooks.models import WebhookEvent
+from webhooks.queue.wake import wake_dispatchers_after_commit
+from webhooks.status import EventStatus
+
+LIMIT = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECONDS_MOST = (1 << 48) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many events were queued again, and where to go on: None when that was all."""
+
+    count: int
+    next_since: datetime | None
+
+
+def replay(
+    endpoint_id: UUID,
+    *,
+    since: datetime,
+    until: datetime,
+    statuses: Collection[EventStatus],
+    limit: int = LIMIT,
+) -> Replayed:
+    """Queue the finished events of an endpoint again, the oldest first, each with its id and body as they were.
+
+    Args:
+        since, until: by the events' creation; the first inclusive, the second exclusive.
+        statuses: final ones.
+
+    Returns:
+        At most `limit` of them. What waits or is on its way is left as it is.
+
+    Transaction: one short one. Index: `webhook_event_endpoint`, from the first id that can lie in the range.
+    """
+    with in_transaction_bounded():
+        found = _in_range(endpoint_id, since, until).filter(status__in=list(statuses))
+        # The keys first: PostgreSQL may run a locking sub-select of an UPDATE again for each row.
+        picked = found.order_by("id").values_list("pk", "created_at")[: limit + 1]
+        rows = list(picked)
+        count = _requeue([pk for pk, _ in rows[:limit]])
+    return Replayed(count, rows[limit][1] if len(rows) > limit else None)
+
+
+def requeue(event_id: UUID) -> bool:
+    """Have one event delivered now: a finished one from the start, a waiting one before its time.
+
+    Returns:
+        False when it is on its way at this moment, or gone.
+    """
+    with in_transaction_bounded():
+        if _requeue([event_id]):
+            return True
+        waiting = WebhookEvent.objects.filter(pk=event_id, status=EventStatus.PENDING).update(due_at=Now())
+        if waiting:
+            wake_dispatchers_after_commit()
+    return waiting == 1
+
+
+def _requeue(ids: Collection[UUID]) -> int:
+    """One conditional update: of two callers at once, one finds nothing left to do."""
+    finished = WebhookEvent.objects.filter(id__any=ids, finished_at__isnull=False)
+    count = finished.update(
+        status=EventStatus.PENDING,
+        due_at=Now(),
+        attempt_count=0,
+        cycle=F("cycle") + 1,
+        suspect=False,
+        finished_at=None,
+    )
+    if count:
+        wake_dispatchers_after_commit()
+    return count
+
+
+def _in_range(endpoint_id: UUID, since: datetime, until: datetime) -> QuerySet[WebhookEvent]:
+    """The ids begin with the time too, never earlier than `created_at`, which spares reading what is older."""
+    return WebhookEvent.objects.filter(
+        endpoint_id=endpoint_id, pk__gte=_first_id(since), created_at__gte=since, created_at__lt=until
+    )
+
+
+def _first_id(moment: datetime) -> UUID:
+    """The least version 7 UUID of that millisecond (less a minute: the clocks of our own ids may differ)."""
+    milliseconds = (moment - _EPOCH - timedelta(minutes=1)) // timedelta(milliseconds=1)
+    return UUID(int=min(max(milliseconds, 0), _MILLISECONDS_MOST) << 80)

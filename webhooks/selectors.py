@@ -1,0 +1,81 @@
+"""Reading: what clients and operators may see of webhooks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from notifications.errors import NotFound
+from notifications.models import Client
+from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from webhooks.status import EventStatus
+
+EVENTS_SHOWN_MOST = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """What a list of events is narrowed to; None means everything."""
+
+    notification_id: UUID | None = None
+    endpoint_id: UUID | None = None
+    status: EventStatus | None = None
+
+
+def endpoints(client: Client | None) -> QuerySet[WebhookEndpoint]:
+    """The endpoints of a client, or of all (None, for an operator); deleted ones left out."""
+    rows = WebhookEndpoint.objects.filter(deleted_at__isnull=True)
+    return rows if client is None else rows.filter(client=client)
+
+
+def endpoint(endpoint_id: UUID, client: Client | None) -> WebhookEndpoint:
+    """One endpoint.
+
+    Raises:
+        NotFound: there is none, it was deleted, or it is another client's.
+    """
+    found = endpoints(client).filter(pk=endpoint_id).first()
+    if found is None:
+        raise NotFound("there is no such webhook endpoint")
+    return found
+
+
+def events(client: Client | None, wanted: EventFilter) -> QuerySet[WebhookEvent]:
+    """Events that match, to be ordered and cut by id; without their bodies."""
+    conditions = {
+        "notification_id": wanted.notification_id,
+        "endpoint_id": wanted.endpoint_id,
+        "status": wanted.status,
+    }
+    given = {name: value for name, value in conditions.items() if value is not None}
+    return _visible(client).filter(**given).defer("body")
+
+
+def event(event_id: UUID, client: Client | None) -> WebhookEvent:
+    """One event, with its endpoint loaded.
+
+    Raises:
+        NotFound: there is none, or it is another client's.
+    """
+    found = _visible(client).select_related("endpoint").filter(pk=event_id).first()
+    if found is None:
+        raise NotFound("there is no such webhook event")
+    return found
+
+
+def attempts(event_id: UUID) -> QuerySet[WebhookAttempt]:
+    """The calls made for an event, oldest first."""
+    return WebhookAttempt.objects.filter(event=event_id).order_by("id")
+
+
+def of_notification(notification_id: UUID) -> QuerySet[WebhookEvent]:
+    """The events of a notification, oldest first, at most 100. Index: `webhook_event_once`."""
+    rows = WebhookEvent.objects.filter(notification_id=notification_id)
+    return rows.order_by("sequence", "id").defer("body")[:EVENTS_SHOWN_MOST]
+
+
+def _visible(client: Client | None) -> QuerySet[WebhookEvent]:
+    rows = WebhookEvent.objects.all()
+    return rows if client is None else rows.filter(endpoint__client=client)

@@ -1,0 +1,63 @@
+"""Sending events once more, or for a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from notifications.models import Client
+from notifications.selectors import database_now
+from webhooks import queue, selectors
+from webhooks.errors import BeingDelivered, EndpointDisabled
+from webhooks.models import WebhookEndpoint, WebhookEvent
+from webhooks.queue import Replayed
+from webhooks.request import check_replay
+
+
+def send_test(endpoint_id: UUID, client: Client | None) -> WebhookEvent:
+    """An event of the type `webhook.test`, delivered like any other.
+
+    Raises:
+        NotFound: there is no such endpoint, or it is another client's.
+        EndpointDisabled: it takes none.
+    """
+    return queue.add_test_event(_enabled(selectors.endpoint(endpoint_id, client)))
+
+
+def replay(endpoint_id: UUID, client: Client | None, raw: Mapping[str, Any]) -> Replayed:
+    """Queue again what was finished in a range of time, the oldest first, at most 1,000 at a time.
+
+    Args:
+        raw: `since` (required), `until`, `status` (a list of final ones).
+
+    Raises:
+        NotFound: there is no such endpoint, or it is another client's.
+        InvalidRequest: with all that is wrong.
+        EndpointDisabled: it takes none.
+    """
+    endpoint = selectors.endpoint(endpoint_id, client)
+    wanted = check_replay(raw, now=database_now())
+    _enabled(endpoint)
+    return queue.replay(endpoint.pk, since=wanted.since, until=wanted.until, statuses=wanted.statuses)
+
+
+def redeliver(event_id: UUID, client: Client | None) -> WebhookEvent:
+    """Have one event delivered now, whatever became of it, with its id and body as they were.
+
+    Raises:
+        NotFound: there is none, or it is another client's.
+        EndpointDisabled: its endpoint takes none, or was deleted.
+        BeingDelivered: it is on its way.
+    """
+    event = selectors.event(event_id, client)
+    _enabled(event.endpoint)
+    if not queue.requeue(event.pk):
+        raise BeingDelivered("the event is being delivered at this moment")
+    return selectors.event(event_id, client)
+
+
+def _enabled(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    if not endpoint.enabled:
+        raise EndpointDisabled("the endpoint is disabled")
+    return endpoint
