@@ -5,6 +5,7 @@ A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`
 """
 
 from notifications.queue.admission import Limits
+from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.cancel import cancel
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
@@ -20,6 +21,7 @@ from notifications.queue.workers import beat, leave
 
 __all__ = [
     "EXPIRE_LIMIT",
+    "PROMOTE_LIMIT",
     "AttemptRecord",
     "Claim",
     "Claimed",
@@ -39,6 +41,7 @@ __all__ = [
     "next_due_in_seconds",
     "on_outcome",
     "pauses_in_force",
+    "promote",
     "release",
     "release_parked",
     "release_paused",
