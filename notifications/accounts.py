@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 import secrets as random_secrets
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ from notifications.models.client import Scope
 from notifications.request import canonical_recipient
 from notifications.request.fields import Invalid
 from notifyq import secrets
+
+log = logging.getLogger(__name__)
 
 DEFAULT_SCOPES = (Scope.SEND, Scope.READ)
 _PREFIX_LENGTH = 10
@@ -68,9 +71,12 @@ def create_client(
 
 
 def create_key(
-    client: Client, scopes: Sequence[str] = DEFAULT_SCOPES, *, expires_in: timedelta | None = None
+    client: Client, scopes: Sequence[str] = DEFAULT_SCOPES, *, expires_in: timedelta | None = None, by: str = "command"
 ) -> NewKey:
     """A further key of the client. The secret has 256 random bits.
+
+    Args:
+        by: who makes it, for the log.
 
     Raises:
         InvalidRequest: no scope, or an unknown one.
@@ -84,6 +90,7 @@ def create_key(
     key = ApiKey.objects.create(
         client=client, prefix=prefix, key_hash=_hash(secret), scopes=chosen, expires_at=expires_at
     )
+    log.warning("key_created", extra={"prefix": prefix, "client_id": str(client.pk), "scopes": chosen, "by": by})
     return NewKey(key, secret)
 
 
@@ -121,17 +128,19 @@ def list_keys() -> QuerySet[ApiKey]:
     return ApiKey.objects.select_related("client").order_by("client__name", "created_at")
 
 
-def revoke_key(prefix: str) -> ApiKey:
+def revoke_key(prefix: str, *, by: str = "command") -> ApiKey:
     """Refuse the key from now on. Safe to repeat; the first revocation's time stays.
 
     Args:
         prefix: the public beginning, with or without `nq_`.
+        by: who does it, for the log.
 
     Raises:
         NotFound: there is no such key.
     """
     full = prefix if prefix.startswith("nq_") else f"nq_{prefix}"
-    ApiKey.objects.filter(prefix=full, revoked_at=None).update(revoked_at=Now())
+    if ApiKey.objects.filter(prefix=full, revoked_at=None).update(revoked_at=Now()):
+        log.warning("key_revoked", extra={"prefix": full, "by": by})
     key = ApiKey.objects.select_related("client").filter(prefix=full).first()
     if key is None:
         raise NotFound("there is no key with this prefix")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from notifyq.leasing import Arrays
@@ -168,6 +168,22 @@ def _free(holders: Arrays, condition: str) -> None:
 def due_gates(limit: int) -> list[Gate]:
     """Gates whose next slot is expected to be free by now, the longest due first. Takes no lock."""
     return list(Gate.objects.filter(release_at__lte=Now()).order_by("release_at")[:limit])
+
+
+def open_gates() -> None:
+    """Have every gate looked at anew, since the rules are no longer those by which it was set.
+
+    Transaction: many, none of which holds more than one bucket that it has waited for.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE ratelimits_gate SET release_at = now() WHERE bucket = ANY (ARRAY("
+            "SELECT bucket FROM ratelimits_gate WHERE release_at > now() FOR UPDATE SKIP LOCKED))"
+        )
+    for bucket_id in list(Gate.objects.filter(release_at__gt=Now()).values_list("bucket", flat=True)):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_LOCK, [literal([lock_key(bucket_id)])])
+            Gate.objects.filter(bucket=bucket_id).update(release_at=Now())
 
 
 def next_release_in_seconds() -> float | None:

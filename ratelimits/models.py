@@ -42,6 +42,16 @@ class RateLimitRule(models.Model):
         return f"{self.limit_count or 'any number'} in {self.window_seconds} s"
 
 
+class RequestMeter(models.Model):
+    """How far a key has filled its allowance of requests. Unlogged: a crash forgets a minute at most."""
+
+    key_id = models.UUIDField(primary_key=True, help_text="The API key.")
+    empty_at = models.DateTimeField(help_text="When it has drained, if no request comes.")
+
+    def __str__(self) -> str:
+        return f"meter of {self.key_id}"
+
+
 class Slot(models.Model):
     """One counted send: it uses up a place in its bucket until one window after `slot_at`.
 

@@ -1,8 +1,9 @@
-"""The operators' console: every table of the app, read-only."""
+"""The operators' console: every table of the app, read-only but for what services do."""
 
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.pause import PauseAdmin
+from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
 from notifications.admin.worker import WorkerAdmin
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "ContentAdmin",
     "NotificationAdmin",
     "PauseAdmin",
+    "RateLimitRuleAdmin",
     "WorkerAdmin",
 ]

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from notifications.admin.keys import MakesKeys
 from notifications.models import ApiKey, Client
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
 
@@ -54,7 +55,7 @@ class ClientAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(KeyState, ReadOnlyAdmin):
+class ApiKeyAdmin(KeyState, MakesKeys, ReadOnlyAdmin):
     list_display = ("prefix", "client", *KEY_FIELDS[1:])
     list_select_related = ("client",)
     list_filter = ("client",)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
+
+from django.conf import settings
+from rest_framework.request import Request
 
 from notifications import accounts
 from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
-from notifyq.rest.auth import BearerAuthentication
+from notifyq.rest.auth import BearerAuthentication, Caller
+from notifyq.rest.problem import too_many_requests
+from notifyq.rest.view import add_headers
+from ratelimits.requests import count_request
 
 SENDERS = frozenset({Scope.SEND, Scope.OPERATE})
 READERS = frozenset({Scope.SEND, Scope.READ, Scope.OPERATE})
@@ -45,7 +52,22 @@ class KeyHolder:
 
 
 class KeyAuthentication(BearerAuthentication):
-    """Bearer keys as `notifications.accounts` made them."""
+    """Bearer keys as `notifications.accounts` made them. Every request with a valid key counts against its limit, also
+    one that is refused afterwards."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
+        """
+        Raises:
+            Problem: 429, the key has used up its requests.
+        """
+        found = super().authenticate(request)
+        per_minute = settings.NOTIFYQ.requests_per_key_per_minute
+        if found is not None and per_minute:
+            allowance = count_request(cast("KeyHolder", found[0]).key.pk, per_minute)
+            add_headers(request, allowance.headers())
+            if not allowance.allowed:
+                raise too_many_requests(allowance.retry_after_seconds)
+        return found
 
     def caller(self, key: str) -> KeyHolder | None:
         try:

@@ -26,10 +26,11 @@ _PROBLEMS = {
     411: ("length-required", "The body's length is not stated and cannot be told."),
     413: ("too-large", "The body is longer than 1 MiB."),
     415: ("unsupported-media-type", "The body must be `application/json`."),
+    429: ("too-many-requests", "The key has used up its requests for now; see `Retry-After`. Nothing was done."),
     500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
     503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
 }
-_ALWAYS = (400, 401, 403, 406, 411, 413, 500, 503)
+_ALWAYS = (400, 401, 403, 406, 411, 413, 429, 500, 503)
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -313,7 +313,22 @@ COMPONENTS = {
 }
 
 
+LIMIT_HEADERS = {
+    name: {"schema": {"type": "integer", "minimum": 0}, "description": description}
+    for name, description in {
+        "RateLimit-Limit": "Requests that the key may make in a minute; only where there is a limit.",
+        "RateLimit-Remaining": "Requests that it may still make now.",
+        "RateLimit-Reset": "Seconds until all of them are available again, if none is made.",
+        "Retry-After": "Seconds after which one more is allowed.",
+    }.items()
+}
+
+
 def add_components(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
     """drf-spectacular's post-processing hook."""
     result.setdefault("components", {}).setdefault("schemas", {}).update(COMPONENTS)
+    for operation in (o for by_method in result["paths"].values() for o in by_method.values()):
+        for status, response in operation["responses"].items():
+            shown = LIMIT_HEADERS if status == "429" else {n: h for n, h in LIMIT_HEADERS.items() if n != "Retry-After"}
+            response.setdefault("headers", {}).update(shown)
     return result

@@ -88,6 +88,15 @@ def not_found() -> Problem:
     return Problem(404, "not-found", "There is nothing at this address, or it is not yours.")
 
 
+def too_many_requests(retry_after_seconds: int) -> Problem:
+    return Problem(
+        429,
+        "too-many-requests",
+        "The key has used up its requests for now. Nothing was done; repeat it when the Retry-After is over.",
+        headers={"Retry-After": str(retry_after_seconds)},
+    )
+
+
 def unavailable() -> Problem:
     return Problem(
         503,

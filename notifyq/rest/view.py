@@ -15,6 +15,8 @@ from notifyq.rest.auth import HasScope
 from notifyq.rest.parser import BODY_MAX_BYTES, StrictJsonParser, refuse_long_body
 from notifyq.rest.problem import field_error, invalid, not_found
 
+_HEADERS = "headers_of_the_answer"
+
 
 class ApiView(APIView):
     """Takes and gives JSON only, and opens to callers with one of the scopes of the method.
@@ -38,6 +40,15 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         refuse_long_body(request, self.body_max_bytes)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        self.headers |= getattr(request, _HEADERS, {})
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+def add_headers(request: Request, headers: Mapping[str, str]) -> None:
+    """Have the answer to this request carry these headers, whatever it is."""
+    setattr(request, _HEADERS, {**getattr(request, _HEADERS, {}), **headers})
 
 
 def query_values(request: Request, known: Collection[str], repeatable: Collection[str] = ()) -> dict[str, list[str]]:

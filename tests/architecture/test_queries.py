@@ -10,6 +10,8 @@ MAY_QUERY = {
     "notifications/selectors.py": "reading for everybody else",
     "notifications/accounts.py": "clients and their keys, no part of the queue",
     "notifications/admin/": "shows rows; it is read-only",
+    "ratelimits/requests.py": "one row for each key, apart from the queue",
+    "ratelimits/rules.py": "the rules themselves, a handful of rows",
     "ratelimits/ledger.py": "the rate limits' tables, written in the queue's transactions",
     "webhooks/queue/": "the queue of webhook events",
     "webhooks/selectors.py": "reading webhooks for everybody else",

@@ -14,7 +14,7 @@ from notifyq.runtime.ids import uuid7
 pytestmark = pytest.mark.django_db
 
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "notifications"]
-CAN_BE_ADDED = (Pause,)
+CAN_BE_ADDED = (ApiKey, Pause)
 SECRETS = ("hash-of-the-key-hash-of-the-key!", "encrypted-relay", "fingerprint-of-the-request")
 BODY = "Your parcel is on its way"
 

@@ -1,0 +1,91 @@
+"""Making and revoking keys. The secret stands on one page, once: it is in no message, session, log or history."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from notifications import accounts
+from notifications.models import ApiKey, Client
+from notifications.models.client import Scope
+
+DAYS_MOST = 36_500
+
+
+class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What a new key may do, and for how long."""
+
+    client = forms.ModelChoiceField(Client.objects.all())
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices, initial=list(accounts.DEFAULT_SCOPES), widget=forms.CheckboxSelectMultiple
+    )
+    expires_in_days = forms.IntegerField(
+        required=False, min_value=1, max_value=DAYS_MOST, help_text="Empty: it never expires."
+    )
+
+    class Meta:
+        model = ApiKey
+        fields = ("client", "scopes")
+
+
+class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Adding makes a key and shows it; the action revokes."""
+
+    actions = ("revoke",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("notifications.add_apikey")
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("notifications.change_apikey")
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change, **kwargs) if obj else KeyForm
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj:
+            return super().get_fieldsets(request, obj)
+        return [(None, {"fields": ("client", "scopes", "expires_in_days")})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return super().get_readonly_fields(request, obj) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        days = form.cleaned_data["expires_in_days"]
+        made = accounts.create_key(
+            form.cleaned_data["client"],
+            form.cleaned_data["scopes"],
+            expires_in=None if days is None else timedelta(days=days),
+            by=str(request.user),
+        )
+        obj.pk, obj.prefix = made.api_key.pk, made.api_key.prefix
+        cast("Any", request).new_key = made
+
+    def response_add(
+        self, request: HttpRequest, obj: models.Model, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """The page with the secret instead of a redirect, which would have to carry it somewhere."""
+        made: accounts.NewKey = cast("Any", request).new_key
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "New key",
+            "opts": self.opts,
+            "secret": made.secret,
+            "key": made.api_key,
+        }
+        response = TemplateResponse(request, "admin/notifications/apikey/made.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @admin.action(description="Revoke", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: models.QuerySet[ApiKey]) -> None:
+        for key in queryset.filter(revoked_at=None):
+            accounts.revoke_key(key.prefix, by=str(request.user))
+            self.log_change(request, key, "revoked")
+            self.message_user(request, f"{key.prefix} is revoked.")

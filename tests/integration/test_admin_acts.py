@@ -1,0 +1,168 @@
+"""What the console does beside showing: keys and rules of the rate limits. Pauses have tests of their own."""
+
+import json
+import logging
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+
+from notifications import accounts
+from notifications.models import ApiKey
+from notifyq.runtime.logs import JsonFormatter
+from ratelimits.models import RateLimitRule
+from tests.support.factories import ApiKeyFactory, ClientFactory
+
+pytestmark = pytest.mark.django_db
+
+KEYS, RULES = "admin:notifications_apikey", "admin:ratelimits_ratelimitrule"
+
+
+@pytest.fixture
+def console(client, django_user_model):
+    client.force_login(django_user_model.objects.create(username="ops", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def reader(client, django_user_model):
+    """May look at everything and do nothing."""
+    user = django_user_model.objects.create(username="reader", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def lines(caplog):
+    """The log lines so far, as they are written."""
+    caplog.set_level(logging.INFO)
+    return lambda: [json.loads(JsonFormatter().format(record)) for record in caplog.records]
+
+
+def acts(console):
+    return sorted(LogEntry.objects.values_list("user__username", "action_flag"))
+
+
+def test_key__made_in_the_console__works_and_is_shown_on_that_page_alone(console, lines):
+    shop = ClientFactory()
+
+    page = console.post(
+        reverse(f"{KEYS}_add"), {"client": shop.pk, "scopes": ["send", "operate"], "expires_in_days": "30"}
+    )
+
+    assert page.status_code == 200
+    secret = page.context["secret"]
+    assert secret in page.content.decode()
+    assert "no-store" in page["Cache-Control"]
+    key = accounts.authenticate(secret)
+    assert (key.client, key.scopes) == (shop, ["send", "operate"])
+    assert key.expires_at is not None
+    random_part = secret.split("_", 2)[2]
+    for later in (reverse(f"{KEYS}_changelist"), reverse(f"{KEYS}_change", args=[key.pk])):
+        assert random_part not in console.get(later).content.decode()
+    assert random_part not in str(list(LogEntry.objects.values()))
+    [line] = [entry for entry in lines() if entry["event"] == "key_created"]
+    assert (line["prefix"], line["by"]) == (key.prefix, "ops")
+    assert random_part not in json.dumps(lines())
+    assert acts(console) == [("ops", 1)]
+
+
+@pytest.mark.parametrize("values", [{}, {"scopes": ["everything"]}, {"scopes": ["send"], "expires_in_days": "0"}])
+def test_key__wrong_values__are_told_and_no_key_is_made(console, values):
+    page = console.post(reverse(f"{KEYS}_add"), {"client": ClientFactory().pk} | values)
+
+    assert page.status_code == 200
+    assert page.context["adminform"].errors
+    assert not ApiKey.objects.exists()
+
+
+def test_key__revoked_in_the_console__is_refused_from_then_on(console, lines):
+    key = ApiKeyFactory()
+    action = {"action": "revoke", "_selected_action": [str(key.pk)]}
+
+    assert console.post(reverse(f"{KEYS}_changelist"), action).status_code == 302
+
+    with pytest.raises(accounts.KeyRefused):
+        accounts.authenticate(key.secret)
+    assert [entry["by"] for entry in lines() if entry["event"] == "key_revoked"] == ["ops"]
+    assert acts(console) == [("ops", 2)]
+    console.post(reverse(f"{KEYS}_changelist"), action)
+    assert acts(console) == [("ops", 2)]  # it was revoked already
+
+
+def test_key__without_the_permission__is_neither_made_nor_revoked(reader):
+    key = ApiKeyFactory()
+
+    assert reader.post(reverse(f"{KEYS}_add"), {"client": key.client.pk, "scopes": ["send"]}).status_code == 403
+    reader.post(reverse(f"{KEYS}_changelist"), {"action": "revoke", "_selected_action": [str(key.pk)]})
+
+    assert ApiKey.objects.get().revoked_at is None
+
+
+def rule(**changes):
+    return {"channel": "", "client": "", "limit_count": "5", "window_seconds": "60"} | changes
+
+
+def test_rule__added_changed_and_deleted__is_stored_and_recorded(console, lines):
+    shop = ClientFactory(name="Shop")
+    added = console.post(reverse(f"{RULES}_add"), rule(channel="SMS", client=shop.pk))
+    made = RateLimitRule.objects.get()
+    assert added.status_code == 302
+    assert (made.channel, made.client_id, made.limit_count, made.window_seconds) == ("SMS", shop.pk, 5, 60)
+    page = console.get(reverse(f"{RULES}_change", args=[made.pk])).content.decode()
+    assert f'<option value="{shop.pk}" selected>Shop</option>' in page
+
+    changed = console.post(reverse(f"{RULES}_change", args=[made.pk]), rule(channel="SMS", limit_count=""))
+    assert changed.status_code == 302
+    assert RateLimitRule.objects.values_list("pk", "client_id", "limit_count").get() == (made.pk, None, None)
+
+    assert console.post(reverse(f"{RULES}_delete", args=[made.pk]), {"post": "yes"}).status_code == 302
+    assert not RateLimitRule.objects.exists()
+    assert acts(console) == [("ops", 1), ("ops", 2), ("ops", 3)]
+    told = [(e["what"], e["by"]) for e in lines() if e["event"] == "rate_limit_rule_changed"]
+    assert told == [("stored", "ops"), ("stored", "ops"), ("removed", "ops")]
+
+
+def test_rule__list__names_channel_client_and_limit(console):
+    shop = ClientFactory(name="Shop")
+    RateLimitRule.objects.create(client_id=shop.pk, limit_count=None)
+
+    page = console.get(reverse(f"{RULES}_changelist")).content.decode()
+
+    for expected in ("every channel", "Shop", "none"):
+        assert expected in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"channel": "FAX"}, "channel"),
+        ({"client": "00000000-0000-0000-0000-000000000000"}, "client"),
+        ({"limit_count": "0"}, "limit_count"),
+        ({"limit_count": "-1"}, "limit_count"),
+        ({"window_seconds": "0"}, "window_seconds"),
+        ({"window_seconds": ""}, "window_seconds"),
+        ({"window_seconds": "99999999999"}, "window_seconds"),
+        ({"channel": "EMAIL"}, "__all__"),
+    ],
+)
+def test_rule__wrong_values__are_told_at_their_field(console, changes, field):
+    RateLimitRule.objects.create(channel="EMAIL", limit_count=1)
+
+    page = console.post(reverse(f"{RULES}_add"), rule(**changes))
+
+    assert page.status_code == 200
+    assert list(page.context["adminform"].form.errors) == [field]
+    assert RateLimitRule.objects.count() == 1
+
+
+def test_rule__without_the_permission__is_only_shown(reader):
+    made = RateLimitRule.objects.create(channel="EMAIL", limit_count=1)
+
+    assert reader.get(reverse(f"{RULES}_change", args=[made.pk])).status_code == 200
+    assert reader.post(reverse(f"{RULES}_change", args=[made.pk]), rule()).status_code == 403
+    assert reader.post(reverse(f"{RULES}_add"), rule()).status_code == 403
+    assert reader.post(reverse(f"{RULES}_delete", args=[made.pk]), {"post": "yes"}).status_code == 403
+    assert RateLimitRule.objects.values_list("channel", "limit_count").get() == ("EMAIL", 1)
