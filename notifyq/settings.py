@@ -31,7 +31,15 @@ if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Values go apart from the statement: the workers pass long arrays, which would otherwise be quoted into its text.
-DATABASES["default"].setdefault("OPTIONS", {}).setdefault("server_side_binding", True)
+DATABASES["default"]["OPTIONS"] = {
+    "server_side_binding": True,
+    # A database host that vanishes without a word is noticed within half a minute, not after hours.
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+} | DATABASES["default"].get("OPTIONS", {})
 
 # Plain HTTP stays usable, as on a loopback address; behind TLS set SECURE_COOKIES=true, and behind a proxy that ends
 # TLS and overwrites X-Forwarded-Proto also TRUST_FORWARDED_PROTO=true.

@@ -4,6 +4,7 @@ A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`
 `expire` end what still waits. Every change is one guarded statement, so any two callers may race.
 """
 
+from notifications.queue.abandon import abandon
 from notifications.queue.admission import Limits
 from notifications.queue.cancel import cancel
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
@@ -28,6 +29,7 @@ __all__ = [
     "Limits",
     "Rescued",
     "Start",
+    "abandon",
     "beat",
     "begin_pause",
     "cancel",
