@@ -81,6 +81,11 @@ def listed(client: Client | None, wanted: NotificationFilter) -> QuerySet[Notifi
     return rows.only(*_QUEUE_COLUMNS, "content__subject", "content__metadata")
 
 
+def client_ids() -> list[UUID]:
+    """All clients. There are few, and every index on labels begins with the client."""
+    return list(Client.objects.values_list("pk", flat=True))
+
+
 def sender_settings(client_ids: Collection[UUID]) -> dict[UUID, dict[str, str]]:
     """The own sending settings of those of the clients that have any.
 

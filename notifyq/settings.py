@@ -145,7 +145,10 @@ SPECTACULAR_SETTINGS = {
         "docExpansion": "list",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "TAGS": [{"name": "notifications", "description": "Send, look at and take back notifications."}],
+    "TAGS": [
+        {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "operators", "description": "Put right what went wrong; needs the scope `operate`."},
+    ],
     "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components"],
 }
 

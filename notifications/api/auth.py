@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from notifications import accounts
-from notifications.models import ApiKey, Client
+from notifications.models import ActorKind, ApiKey, Client
 from notifications.models.client import Scope
+from notifications.services import Actor
 from notifyq.rest.auth import BearerAuthentication
 
 SENDERS = frozenset({Scope.SEND, Scope.OPERATE})
@@ -34,6 +35,16 @@ class KeyHolder:
     def sees(self) -> Client | None:
         """Whose notifications it may see: its own client's, or everybody's (None) when it may operate."""
         return None if Scope.OPERATE in self.key.scopes else self.key.client
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts, for the record."""
+        return Actor(ActorKind.API_KEY, self.key.prefix)
+
+    @property
+    def operator(self) -> Actor | None:
+        """The same for whoever may operate: what a client does with its own is not recorded."""
+        return self.actor if Scope.OPERATE in self.key.scopes else None
 
     def __str__(self) -> str:
         return str(self.key)

@@ -14,13 +14,13 @@ from rest_framework.response import Response
 from notifications import services
 from notifications.api import openapi, present
 from notifications.api.auth import SENDERS
+from notifications.api.body import unknown_fields
 from notifications.api.names import REQUEST_FIELDS, camel_errors, snake
 from notifications.api.view import NotificationsView
 from notifications.errors import InvalidRequest
 from notifyq.rest.problem import field_error, invalid
 
 KEY_HEADER = "Idempotency-Key"
-_UNKNOWN_SHOWN_MOST = 20
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 
 
@@ -60,7 +60,7 @@ def read_request(body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         Problem: 400; an unknown field is told together with all else that is wrong.
     """
     values = {snake(name): body.get(name) for name in REQUEST_FIELDS}
-    errors = _unknown(body)
+    errors = unknown_fields(body, REQUEST_FIELDS)
     if key is not None:
         if values["idempotency_key"] not in (None, key):
             errors.append(field_error("idempotencyKey", "conflict", f"must not differ from the {KEY_HEADER} header"))
@@ -68,11 +68,6 @@ def read_request(body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
     if errors:
         raise invalid(errors + _all_else(values))
     return values
-
-
-def _unknown(body: Mapping[str, Any]) -> list[dict[str, str]]:
-    names = [name for name in body if name not in REQUEST_FIELDS]
-    return [field_error(name[:100], "unknown", "is not a field of a request") for name in names[:_UNKNOWN_SHOWN_MOST]]
 
 
 def _all_else(values: Mapping[str, Any]) -> list[dict[str, str]]:

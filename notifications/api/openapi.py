@@ -2,92 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 
-from notifications.api.schemas import one_of, reference
+from notifications.api.describe import ID, JSON, REQUEST_ID, good, header, problem, query, responses
+from notifications.api.json_schema import one_of, reference
 from notifications.channel import Channel, Priority
 from notifications.status import Status
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
-from notifyq.rest.problem import MEDIA_TYPE, TYPE_PREFIX
-
-_JSON = "application/json"
-
-_PROBLEMS = {
-    400: ("invalid-request", "What is wrong stands in `errors`, field by field. Nothing was done."),
-    401: ("not-authenticated", "No key, or one that is unknown, expired or revoked."),
-    403: ("forbidden", "The key does not have the scope for that."),
-    404: ("not-found", "No such notification, or another client's."),
-    406: ("not-acceptable", "Answers are JSON; the `Accept` header allows none."),
-    409: ("idempotency-conflict", "The key belongs to a notification with other details. Nothing was stored."),
-    411: ("length-required", "The body's length is not stated and cannot be told."),
-    413: ("too-large", "The body is longer than 1 MiB."),
-    415: ("unsupported-media-type", "The body must be `application/json`."),
-    500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
-    503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
-}
-_ALWAYS = (400, 401, 403, 406, 411, 413, 500, 503)
-
-
-class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How a key is sent."""
-
-    target_class = "notifications.api.auth.KeyAuthentication"
-    name = "key"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "nq_…",
-            "description": "A client's key, as `manage.py create_client` or `create_key` printed it.",
-        }
-
-
-def _problem(status: int, kind: str | None = None, description: str | None = None) -> OpenApiResponse:
-    usual_kind, usual_description = _PROBLEMS[status]
-    document = {
-        "type": TYPE_PREFIX + (kind or usual_kind),
-        "title": (kind or usual_kind).replace("-", " ").capitalize(),
-        "status": status,
-        "detail": description or usual_description,
-        "errors": [],
-    }
-    return OpenApiResponse(
-        response=reference("Problem"),
-        description=description or usual_description,
-        examples=[OpenApiExample("problem", value=document, media_type=MEDIA_TYPE, status_codes=[str(status)])],
-    )
-
-
-def _responses(good: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse) -> dict[Any, Any]:
-    found: dict[Any, Any] = {(status, _JSON): response for status, response in good.items()}
-    found |= {(status, MEDIA_TYPE): _problem(status) for status in sorted({*_ALWAYS, *problems})}
-    return found | {(int(status.removeprefix("on_")), MEDIA_TYPE): r for status, r in special.items()}
-
-
-def _good(schema: str, description: str) -> OpenApiResponse:
-    return OpenApiResponse(response=reference(schema), description=description)
-
-
-def _header(name: str, description: str, status: int | None = None, schema: Any = OpenApiTypes.STR) -> OpenApiParameter:
-    where: dict[str, Any] = {} if status is None else {"response": [status]}
-    return OpenApiParameter(name, schema, OpenApiParameter.HEADER, description=description, **where)
-
-
-def _query(name: str, schema: Any, description: str) -> OpenApiParameter:
-    return OpenApiParameter(name, schema, OpenApiParameter.QUERY, description=description)
-
-
-_REQUEST_ID = _header(
-    "X-Request-Id", "Taken over into the answer and the logs when it is sane (1 to 128 printable ASCII characters)."
-)
-_ID = OpenApiParameter(
-    "notification_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The notification's id."
-)
 
 _EXAMPLES = {
     "An e-mail": {
@@ -126,20 +48,20 @@ create_notification = extend_schema(
     "request with the same key after an answer that was lost: the answer is then 200 with the notification as it "
     "stands, and nothing is sent twice. Needs the scope `send`.",
     parameters=[
-        _REQUEST_ID,
-        _header(
+        REQUEST_ID,
+        header(
             "Idempotency-Key",
             "Instead of `idempotencyKey` in the body: 1 to 255 printable characters, bare or quoted.",
             schema={"type": "string", "minLength": 1, "maxLength": 255},
         ),
-        _header("Location", "The new notification's address.", 201),
-        _header("Idempotency-Replayed", "`true`", 200),
+        header("Location", "The new notification's address.", 201),
+        header("Idempotency-Replayed", "`true`", 200),
     ],
-    request={_JSON: reference("NotificationRequest")},
-    responses=_responses(
+    request={JSON: reference("NotificationRequest")},
+    responses=responses(
         {
-            201: _good("Notification", "Stored; it is going to be sent."),
-            200: _good("Notification", "A repeat: the notification that this key made, as it stands."),
+            201: good("Notification", "Stored; it is going to be sent."),
+            200: good("Notification", "A repeat: the notification that this key made, as it stands."),
         },
         409,
         415,
@@ -153,25 +75,25 @@ list_notifications = extend_schema(
     summary="List notifications",
     description="The client's own (with the scope `operate`: everybody's), newest first.",
     parameters=[
-        _REQUEST_ID,
-        _query("status", {"type": "array", "items": one_of(Status, "")}, "May be given several times."),
-        _query("channel", one_of(Channel, ""), "Only this channel."),
-        _query("priority", one_of(Priority.__members__, ""), "Only this priority."),
-        _query("recipient", OpenApiTypes.STR, "Only this address, in any spelling that is accepted at creation."),
-        _query("reference", OpenApiTypes.STR, "Only this label."),
-        _query("userId", OpenApiTypes.STR, "Only this label."),
-        _query("groupId", OpenApiTypes.UUID, "Only this group."),
-        _query("errorCode", OpenApiTypes.STR, "Only those whose last error has this code."),
-        _query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
-        _query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
-        _query(
+        REQUEST_ID,
+        query("status", {"type": "array", "items": one_of(Status, "")}, "May be given several times."),
+        query("channel", one_of(Channel, ""), "Only this channel."),
+        query("priority", one_of(Priority.__members__, ""), "Only this priority."),
+        query("recipient", OpenApiTypes.STR, "Only this address, in any spelling that is accepted at creation."),
+        query("reference", OpenApiTypes.STR, "Only this label."),
+        query("userId", OpenApiTypes.STR, "Only this label."),
+        query("groupId", OpenApiTypes.UUID, "Only this group."),
+        query("errorCode", OpenApiTypes.STR, "Only those whose last error has this code."),
+        query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
+        query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
+        query(
             "limit",
             {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
             "How many on a page.",
         ),
-        _query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
+        query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
     ],
-    responses=_responses({200: _good("NotificationPage", "One page.")}),
+    responses=responses({200: good("NotificationPage", "One page.")}),
 )
 
 read_notification = extend_schema(
@@ -179,8 +101,8 @@ read_notification = extend_schema(
     tags=["notifications"],
     summary="Read one notification",
     description="With its content and every attempt. Needs the scope `read` or `send`.",
-    parameters=[_REQUEST_ID, _ID],
-    responses=_responses({200: _good("NotificationInFull", "The notification as it stands.")}, 404),
+    parameters=[REQUEST_ID, ID],
+    responses=responses({200: good("NotificationInFull", "The notification as it stands.")}, 404),
 )
 
 cancel_notification = extend_schema(
@@ -188,16 +110,92 @@ cancel_notification = extend_schema(
     tags=["notifications"],
     summary="Cancel one notification",
     description="A 200 means that it is never sent; so does a 200 for a repeat. Needs the scope `send`.",
-    parameters=[_REQUEST_ID, _ID],
+    parameters=[REQUEST_ID, ID],
     request=None,
-    responses=_responses(
-        {200: _good("Notification", "It is CANCELLED.")},
+    responses=responses(
+        {200: good("Notification", "It is CANCELLED.")},
         404,
         415,
-        on_409=_problem(
+        on_409=problem(
             409,
             "too-late",
             "It has left PENDING, or (`may-have-been-sent`) an attempt is open that may have been sent.",
         ),
+    ),
+)
+
+cancel_together = extend_schema(
+    operation_id="cancelTogether",
+    tags=["notifications"],
+    summary="Cancel what belongs together",
+    description="Cancels every PENDING notification of a group, or with a reference; the client's own, with the scope "
+    "`operate` anybody's. Those counted as `cancelled` are never sent. Needs the scope `send`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("CancelTogetherRequest")},
+    responses=responses({200: good("CancelledTogether", "Done, as far as it was not too late.")}, 415),
+)
+
+reschedule_notification = extend_schema(
+    operation_id="rescheduleNotification",
+    tags=["notifications"],
+    summary="Give one notification another time",
+    description="A 200 means that a PENDING one is not sent before the new time. Needs the scope `send`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("RescheduleRequest")},
+    responses=responses(
+        {200: good("Notification", "It waits for the new time.")},
+        404,
+        415,
+        on_409=problem(
+            409,
+            "too-late",
+            "It has left PENDING, or an attempt is open that may have been sent (`may-have-been-sent`), or the new "
+            "time is not before its expiry (`past-expiry`).",
+        ),
+    ),
+)
+
+retry_notification = extend_schema(
+    operation_id="retryNotification",
+    tags=["operators"],
+    summary="Retry one notification",
+    description="Takes a FAILED or DEAD_LETTERED one back to PENDING, due now, with all its attempts again. Of several "
+    "calls at once one has an effect. Needs the scope `operate`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("RetryRequest")},
+    responses=responses(
+        {200: good("Notification", "It waits for a worker.")},
+        404,
+        415,
+        on_409=problem(
+            409, "too-late", "It is in another state, or its time to live is over (`past-expiry`): give `expiresAt`."
+        ),
+    ),
+)
+
+retry_many = extend_schema(
+    operation_id="retryMany",
+    tags=["operators"],
+    summary="Retry many notifications",
+    description="Takes back up to `limit` of those that match, the longest finished first. Repeat the call with the "
+    "`cutoff` of the first answer as `finishedBefore` until `retried` is 0. Needs the scope `operate`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("RetryManyRequest")},
+    responses=responses({200: good("RetriedMany", "What came of it.")}, 415),
+)
+
+resolve_notification = extend_schema(
+    operation_id="resolveNotification",
+    tags=["operators"],
+    summary="Decide what became of one notification",
+    description="For a dead letter with the reason UNCONFIRMED: SENT when it was delivered, FAILED when it was not. "
+    "Needs the scope `operate`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("ResolveRequest")},
+    responses=responses(
+        {200: good("Notification", "It has the outcome.")},
+        404,
+        415,
+        on_409=problem(409, "too-late", "It is not held as UNCONFIRMED."),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from notifications.channel import Priority
-from notifications.models import Attempt, Notification
+from notifications.models import Attempt, Notification, OperatorAction
 from notifyq.runtime.instants import rfc3339
 
 
@@ -54,7 +54,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
         "webhookEvents": [],
-        "operatorActions": [],
+        "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
     }
 
 
@@ -71,6 +71,18 @@ def attempt(row: Attempt) -> dict[str, Any]:
         "providerMessageId": row.provider_message_id or None,
         "startedAt": rfc3339(row.started_at),
         "finishedAt": rfc3339(row.finished_at),
+    }
+
+
+def operator_action(row: OperatorAction) -> dict[str, Any]:
+    """What an operator did to it."""
+    return {
+        "action": row.action,
+        "actor": {"kind": row.actor_kind, "name": row.actor},
+        "reason": row.reason or None,
+        "statusBefore": row.status_before,
+        "details": row.details,
+        "createdAt": rfc3339(row.created_at),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.request.content import (
     BODY_MAX_BYTES,
@@ -15,50 +17,6 @@ from notifications.request.content import (
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
 from notifications.verdict import Outcome
-
-Schema = dict[str, Any]
-
-
-def text(description: str, most: int | None = None, **more: Any) -> Schema:
-    length = {} if most is None else {"maxLength": most}
-    return {"type": "string", "description": description, **length, **more}
-
-
-def one_of(names: Any, description: str) -> Schema:
-    return {"type": "string", "enum": list(names), "description": description}
-
-
-def whole(description: str, **more: Any) -> Schema:
-    return {"type": "integer", "description": description, **more}
-
-
-def instant(description: str) -> Schema:
-    return {"type": "string", "format": "date-time", "description": description}
-
-
-def pairs(description: str, **more: Any) -> Schema:
-    return {"type": "object", "additionalProperties": {"type": "string"}, "description": description, **more}
-
-
-def or_null(schema: Schema) -> Schema:
-    nullable = schema | {"type": [schema["type"], "null"]}
-    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
-
-
-def whole_object(properties: dict[str, Schema], description: str) -> Schema:
-    """An answer object: every property always there, and no other."""
-    return {
-        "type": "object",
-        "description": description,
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def reference(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
 
 _REQUEST_REQUIRED = {
     "channel": one_of(Channel, "What kind of address the recipient is."),
@@ -235,7 +193,11 @@ NOTIFICATION_IN_FULL = whole_object(
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
-        "operatorActions": {"type": "array", "items": {"type": "object"}, "description": "What operators did."},
+        "operatorActions": {
+            "type": "array",
+            "items": reference("OperatorAction"),
+            "description": "What operators did to it, oldest first.",
+        },
     },
     "A notification with its content and history.",
 ) | {"example": _EXAMPLE | _CONTENT_EXAMPLE}
@@ -275,6 +237,7 @@ COMPONENTS = {
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
     "Problem": PROBLEM,
+    **ACT_COMPONENTS,
 }
 
 
