@@ -116,7 +116,7 @@ FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
 ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
-REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may allow less
+REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may say otherwise by its `body_max_bytes`
 
 REST_FRAMEWORK: dict[str, object] = {
     "EXCEPTION_HANDLER": "notifyq.rest.errors.handle",

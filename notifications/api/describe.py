@@ -21,7 +21,7 @@ _PROBLEMS = {
     406: ("not-acceptable", "Answers are JSON; the `Accept` header allows none."),
     409: ("idempotency-conflict", "The key belongs to a notification with other details. Nothing was stored."),
     411: ("length-required", "The body's length is not stated and cannot be told."),
-    413: ("too-large", "The body is longer than 1 MiB."),
+    413: ("too-large", "The body is longer than 1 MiB (a batch: 16 MiB)."),
     415: ("unsupported-media-type", "The body must be `application/json`."),
     500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
     503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
@@ -60,14 +60,16 @@ def problem(status: int, kind: str | None = None, description: str | None = None
     )
 
 
-def responses(good: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse) -> dict[Any, Any]:
-    found: dict[Any, Any] = {(status, JSON): response for status, response in good.items()}
+def responses(answers: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse) -> dict[Any, Any]:
+    found: dict[Any, Any] = {(status, JSON): response for status, response in answers.items()}
     found |= {(status, MEDIA_TYPE): problem(status) for status in sorted({*_ALWAYS, *problems})}
     return found | {(int(status.removeprefix("on_")), MEDIA_TYPE): r for status, r in special.items()}
 
 
-def good(schema: str, description: str) -> OpenApiResponse:
-    return OpenApiResponse(response=reference(schema), description=description)
+def good(schema: str | tuple[str, ...], description: str) -> OpenApiResponse:
+    """An answer that has one of these schemas."""
+    answer = reference(schema) if isinstance(schema, str) else {"oneOf": [reference(name) for name in schema]}
+    return OpenApiResponse(response=answer, description=description)
 
 
 def header(name: str, description: str, status: int | None = None, schema: Any = OpenApiTypes.STR) -> OpenApiParameter:

@@ -28,6 +28,15 @@ _EXAMPLES = {
         "ttlSeconds": 3600,
         "idempotencyKey": "appointment-77-reminder",
     },
+    "The same in two ways": {
+        "targets": [
+            {"channel": "EMAIL", "recipient": "ada@example.com"},
+            {"channel": "SMS", "recipient": "+14155550100"},
+        ],
+        "subject": "Your order is on its way",
+        "body": "Order 1234 left our warehouse today.",
+        "idempotencyKey": "order-1234-both",
+    },
     "An urgent push message": {
         "channel": "PUSH",
         "recipient": "fcm:cXk3vN0example",
@@ -44,9 +53,9 @@ create_notification = extend_schema(
     operation_id="createNotification",
     tags=["notifications"],
     summary="Send one notification",
-    description="Accepts one notification and delivers it once. A 201 means that it is stored for good. Repeat the "
-    "request with the same key after an answer that was lost: the answer is then 200 with the notification as it "
-    "stands, and nothing is sent twice. Needs the scope `send`.",
+    description="Accepts one notification (or, with `targets`, one for each) and delivers it once. A 201 means that "
+    "it is stored for good. Repeat the request with the same key after an answer that was lost: the answer is then 200 "
+    "with the notification as it stands, and nothing is sent twice. Needs the scope `send`.",
     parameters=[
         REQUEST_ID,
         header(
@@ -57,16 +66,35 @@ create_notification = extend_schema(
         header("Location", "The new notification's address.", 201),
         header("Idempotency-Replayed", "`true`", 200),
     ],
-    request={JSON: reference("NotificationRequest")},
+    request={JSON: {"oneOf": [reference("NotificationRequest"), reference("GroupRequest")]}},
     responses=responses(
         {
-            201: good("Notification", "Stored; it is going to be sent."),
-            200: good("Notification", "A repeat: the notification that this key made, as it stands."),
+            201: good(("Notification", "NotificationGroup"), "Stored; it is going to be sent."),
+            200: good(("Notification", "NotificationGroup"), "A repeat: what this key made, as it stands."),
         },
         409,
         415,
     ),
     examples=[OpenApiExample(name, value=value, request_only=True) for name, value in _EXAMPLES.items()],
+)
+
+create_batch = extend_schema(
+    operation_id="createBatch",
+    tags=["notifications"],
+    summary="Send many notifications",
+    description="Accepts up to 1,000 notifications in one transaction, 16 MiB of JSON at most. Each has its own key, "
+    "and what is wrong with one refuses only that one. A batch that is sent twice creates nothing new. Needs the scope "
+    "`send`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("BatchRequest")},
+    responses=responses({200: good("BatchResult", "What came of each.")}, 415),
+    examples=[
+        OpenApiExample(
+            "Two",
+            value={"notifications": [_EXAMPLES["An e-mail"], _EXAMPLES["A text message tomorrow"]]},
+            request_only=True,
+        )
+    ],
 )
 
 list_notifications = extend_schema(

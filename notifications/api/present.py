@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from notifications.channel import Priority
 from notifications.models import Attempt, Notification, OperatorAction
@@ -39,6 +41,11 @@ def notification(row: Notification) -> dict[str, Any]:
         "updatedAt": rfc3339(row.updated_at),
         "finishedAt": rfc3339(row.finished_at),
     }
+
+
+def group(group_id: UUID, rows: Iterable[Notification]) -> dict[str, Any]:
+    """What a request with several targets made."""
+    return {"groupId": str(group_id), "notifications": [notification(row) for row in rows]}
 
 
 def notification_in_full(row: Notification) -> dict[str, Any]:

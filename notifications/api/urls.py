@@ -4,6 +4,7 @@ from django.urls import path
 
 from notifications.api.cancel_notification import CancelNotification
 from notifications.api.cancel_together import CancelTogether
+from notifications.api.create_batch import CreateBatch
 from notifications.api.create_notification import CreateNotification
 from notifications.api.list_notifications import ListNotifications
 from notifications.api.read_notification import ReadNotification
@@ -23,6 +24,7 @@ _ONE = "notifications/<uuid:notification_id>"
 
 urlpatterns = [
     path("notifications", NotificationCollection.as_view(), name="notifications"),
+    path("notifications/batch", CreateBatch.as_view(), name="notifications-batch"),
     path("notifications/cancel", CancelTogether.as_view(), name="notifications-cancel"),
     path("notifications/retry", RetryMany.as_view(), name="notifications-retry"),
     path(_ONE, ReadNotification.as_view(), name="notification"),

@@ -5,19 +5,31 @@ from notifications.services.cancel import CancelledTogether, cancel, cancel_toge
 from notifications.services.reschedule import reschedule
 from notifications.services.resolve import resolve
 from notifications.services.retry import RetriedMany, retry, retry_many
-from notifications.services.submit import Submission, check_request, submit
+from notifications.services.submit import (
+    GroupSubmission,
+    Submission,
+    check_group_request,
+    check_request,
+    submit,
+    submit_group,
+    submit_many,
+)
 
 __all__ = [
     "Actor",
     "CancelledTogether",
+    "GroupSubmission",
     "RetriedMany",
     "Submission",
     "cancel",
     "cancel_together",
+    "check_group_request",
     "check_request",
     "reschedule",
     "resolve",
     "retry",
     "retry_many",
     "submit",
+    "submit_group",
+    "submit_many",
 ]
