@@ -138,7 +138,7 @@ def test_batch__key_in_the_header__is_refused(caller):
 
 
 def test_batch__crash_in_the_middle__leaves_nothing(caller, monkeypatch):
-    monkeypatch.setattr(Content.objects, "bulk_create", lambda *_: 1 / 0)
+    monkeypatch.setattr("notifications.queue.insert.ring_after_commit", lambda: 1 / 0)
 
     assert send(caller, many(3)).status_code == 500
     assert not Notification.objects.exists()
