@@ -136,7 +136,32 @@ CANCELLED_TOGETHER = whole_object(
     "What came of it.",
 ) | {"example": {"cancelled": 2, "tooLate": 1}}
 
+STATS = whole_object(
+    {
+        "counts": whole_object(
+            {
+                status.value: whole_object(
+                    {channel.value: whole("How many.", minimum=0) for channel in Channel}, "By channel."
+                )
+                for status in Status
+            },
+            "By status and channel. With the scope `operate`, each status is counted up to 10,000, and SENT among the "
+            "newest 10,000 notifications.",
+        ),
+        "isComplete": {"type": "boolean", "description": "Whether nothing was left uncounted."},
+        "oldestDueAgeSeconds": or_null(
+            {
+                "type": "number",
+                "minimum": 0,
+                "description": "How long the longest due one has been waiting for a worker.",
+            }
+        ),
+    },
+    "How much there is to do.",
+)
+
 ACT_COMPONENTS = {
+    "Stats": STATS,
     "OperatorAction": OPERATOR_ACTION,
     "RetryRequest": RETRY_REQUEST,
     "RetryManyRequest": RETRY_MANY_REQUEST,

@@ -227,3 +227,12 @@ resolve_notification = extend_schema(
         on_409=problem(409, "too-late", "It is not held as UNCONFIRMED."),
     ),
 )
+
+stats = extend_schema(
+    operation_id="readStats",
+    tags=["notifications"],
+    summary="Count notifications",
+    description="With the scope `operate` the whole queue, else the client's own newest 10,000.",
+    parameters=[REQUEST_ID],
+    responses=responses({200: good("Stats", "As they are now.")}),
+)

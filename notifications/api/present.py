@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from notifications.channel import Priority
+from notifications.counting import Counts
 from notifications.models import Attempt, Notification, OperatorAction
 from notifyq.runtime.instants import rfc3339
 
@@ -90,6 +91,19 @@ def operator_action(row: OperatorAction) -> dict[str, Any]:
         "statusBefore": row.status_before,
         "details": row.details,
         "createdAt": rfc3339(row.created_at),
+    }
+
+
+def counts(found: Counts) -> dict[str, Any]:
+    """How many notifications there are."""
+    age = found.oldest_due_age_seconds
+    return {
+        "counts": {
+            status.value: {channel.value: count for channel, count in by_channel.items()}
+            for status, by_channel in found.by_status.items()
+        },
+        "isComplete": found.is_complete,
+        "oldestDueAgeSeconds": None if age is None else max(0.0, round(age, 3)),
     }
 
 

@@ -12,6 +12,7 @@ from notifications.api.reschedule_notification import RescheduleNotification
 from notifications.api.resolve_notification import ResolveNotification
 from notifications.api.retry_many import RetryMany
 from notifications.api.retry_notification import RetryNotification
+from notifications.api.stats import Stats
 
 
 class NotificationCollection(CreateNotification, ListNotifications):
@@ -24,6 +25,7 @@ _ONE = "notifications/<uuid:notification_id>"
 
 urlpatterns = [
     path("notifications", NotificationCollection.as_view(), name="notifications"),
+    path("stats", Stats.as_view(), name="stats"),
     path("notifications/batch", CreateBatch.as_view(), name="notifications-batch"),
     path("notifications/cancel", CancelTogether.as_view(), name="notifications-cancel"),
     path("notifications/retry", RetryMany.as_view(), name="notifications-retry"),

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='notification',
-            index=models.Index(condition=models.Q(('status__in', (notifications.status.Status['FAILED'], notifications.status.Status['DEAD_LETTERED'], notifications.status.Status['CANCELLED'], notifications.status.Status['EXPIRED']))), fields=['status', 'finished_at', 'id'], include=('channel',), name='notification_undelivered'),
+            index=models.Index(condition=models.Q(('status__in', (notifications.status.Status['RECONCILING'], notifications.status.Status['FAILED'], notifications.status.Status['DEAD_LETTERED'], notifications.status.Status['CANCELLED'], notifications.status.Status['EXPIRED']))), fields=['status', 'finished_at', 'id'], include=('channel',), name='notification_undelivered'),
         ),
         migrations.AddField(
             model_name='operatoraction',

@@ -16,8 +16,8 @@ from notifyq.leasing.models import LeasedModel
 PENDING = Q(status=Status.PENDING)
 READY = PENDING & Q(parked_by__isnull=True)
 PROCESSING = Q(status=Status.PROCESSING)
-UNDELIVERED = (Status.FAILED, Status.DEAD_LETTERED, Status.CANCELLED, Status.EXPIRED)
-"""The final states that few rows are in, by comparison."""
+SELDOM = (Status.RECONCILING, Status.FAILED, Status.DEAD_LETTERED, Status.CANCELLED, Status.EXPIRED)
+"""The states without an index of their own that few rows are in, by comparison."""
 
 
 class Notification(LeasedModel):
@@ -119,7 +119,7 @@ class Notification(LeasedModel):
             models.Index(
                 fields=["status", "finished_at", "id"],
                 include=["channel"],
-                condition=Q(status__in=UNDELIVERED),
+                condition=Q(status__in=SELDOM),
                 name="notification_undelivered",
             ),
         ]
