@@ -51,7 +51,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # each is a count over the whole table
     list_per_page = 50
-    actions = None
+    actions: Any = None
     sortable_by = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -1,7 +1,18 @@
-"""The operators' console: every table of the app, read-only."""
+"""The operators' console: every table of the app, read-only but for what operators do, which is recorded."""
 
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
+from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
+from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.worker import WorkerAdmin
 
-__all__ = ["ApiKeyAdmin", "AttemptAdmin", "ClientAdmin", "ContentAdmin", "NotificationAdmin", "WorkerAdmin"]
+__all__ = [
+    "ApiKeyAdmin",
+    "AttemptAdmin",
+    "ClientAdmin",
+    "ContentAdmin",
+    "DeadLetterAdmin",
+    "NotificationAdmin",
+    "OperatorActionAdmin",
+    "WorkerAdmin",
+]

@@ -7,9 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from notifications.models import ApiKey, Attempt, Client, Content, Notification, Worker
+from notifications.models import ApiKey, Attempt, Client, Content, DeadLetter, Notification, OperatorAction, Worker
 from notifyq import console
 from notifyq.runtime.ids import uuid7
+from tests.support.factories import NotificationFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +59,12 @@ def rows():
         error_code="connect_failed",
     )
     worker = Worker.objects.create(id="w1", role="delivery", host="h", pid=1)
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker)}
+    action = OperatorAction.objects.create(
+        notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
+    )
+    dead = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
+    dead = DeadLetter.objects.get(pk=dead.pk)
+    return {type(row): row for row in (shop, key, notification, content, attempt, worker, action, dead)}
 
 
 def address(model, what, *args):
