@@ -18,7 +18,9 @@ BUG = "bug"
 LOST = "lost"
 EXPIRED = "expired"
 UNCONFIRMED = "UNCONFIRMED"
-"""Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide."""
+NOT_DELIVERED = "not_delivered"
+"""Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide.
+NOT_DELIVERED: that person found that it was not."""
 
 _UNCONFIRMED_TEXT = "it may have been sent: the provider's answer was lost"
 _LOST_TEXT = "the worker that held it died"

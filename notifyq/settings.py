@@ -124,7 +124,7 @@ FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
 ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
-REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may allow less
+REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may say otherwise by its `body_max_bytes`
 
 REST_FRAMEWORK: dict[str, object] = {
     "EXCEPTION_HANDLER": "notifyq.rest.errors.handle",
@@ -155,8 +155,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "TAGS": [
         {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "operators", "description": "Put right what went wrong; needs the scope `operate`."},
         {"name": "webhooks", "description": "Be told of outcomes: endpoints, and what was sent to them."},
-        {"name": "operations", "description": "For operators."},
     ],
     "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components", "webhooks.api.schemas.add_components"],
 }
