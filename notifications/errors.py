@@ -54,3 +54,16 @@ class TooLate(NotifyError):
         self.status = status
         self.may_have_been_sent = may_have_been_sent
         super().__init__("it may have been sent" if may_have_been_sent else f"it is {status} already")
+
+
+class PastExpiry(NotifyError):
+    """The time to live of the notification stands against it; nothing was changed.
+
+    Attributes:
+        field: what in the request has to be given, or given another value.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        self.message = message
+        super().__init__(f"{field}: {message}")

@@ -18,7 +18,9 @@ BUG = "bug"
 LOST = "lost"
 EXPIRED = "expired"
 UNCONFIRMED = "UNCONFIRMED"
-"""Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide."""
+NOT_DELIVERED = "not_delivered"
+"""Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide.
+NOT_DELIVERED: that person found that it was not."""
 
 _UNCONFIRMED_TEXT = "it may have been sent: the provider's answer was lost"
 _LOST_TEXT = "the worker that held it died"
@@ -105,6 +107,9 @@ def after_verdict(
     """
     if verdict.outcome is Outcome.ACCEPTED:
         return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
+    if verdict.outcome is Outcome.REJECTED and standing.unconfirmed_provider and not may_send_again:
+        # A provider that does not know our key refuses this copy; that says nothing of the earlier one.
+        return _dead_letter(verdict.error_code, verdict.error_message, standing.unconfirmed_provider, not_sent=True)
     if verdict.outcome is Outcome.REJECTED:
         return Decision(
             Status.FAILED, error_code=verdict.error_code, error_message=verdict.error_message, not_sent=True

@@ -65,10 +65,14 @@ def one(notification_id: UUID, client: Client | None) -> Notification:
     return found
 
 
-def by_idempotency_key(client: Client, key: str) -> Notification | None:
-    """The notification that the client's key belongs to, with its content."""
-    rows = _visible(client).select_related("content")
-    return rows.filter(idempotency_key=key, target_index=0).first()
+def by_idempotency_keys(client: Client, keys: Collection[str]) -> dict[str, list[Notification]]:
+    """The notifications that belong to the client's keys, with their content; those of a group in order."""
+    found: dict[str, list[Notification]] = {}
+    if keys:
+        rows = _visible(client).filter(idempotency_key__in=sorted(keys)).select_related("content")
+        for row in rows.order_by("idempotency_key", "target_index"):
+            found.setdefault(row.idempotency_key, []).append(row)
+    return found
 
 
 def listed(client: Client | None, wanted: NotificationFilter) -> QuerySet[Notification]:
@@ -79,6 +83,11 @@ def listed(client: Client | None, wanted: NotificationFilter) -> QuerySet[Notifi
     """
     rows = _visible(client).filter(**_conditions(wanted)).select_related("content")
     return rows.only(*_QUEUE_COLUMNS, "content__subject", "content__metadata")
+
+
+def client_ids() -> list[UUID]:
+    """All clients. There are few, and every index on labels begins with the client."""
+    return list(Client.objects.values_list("pk", flat=True))
 
 
 def sender_settings(client_ids: Collection[UUID]) -> dict[UUID, dict[str, str]]:

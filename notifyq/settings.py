@@ -31,7 +31,15 @@ if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Values go apart from the statement: the workers pass long arrays, which would otherwise be quoted into its text.
-DATABASES["default"].setdefault("OPTIONS", {}).setdefault("server_side_binding", True)
+DATABASES["default"]["OPTIONS"] = {
+    "server_side_binding": True,
+    # A database host that vanishes without a word is noticed within half a minute, not after hours.
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+} | DATABASES["default"].get("OPTIONS", {})
 
 # Plain HTTP stays usable, as on a loopback address; behind TLS set SECURE_COOKIES=true, and behind a proxy that ends
 # TLS and overwrites X-Forwarded-Proto also TRUST_FORWARDED_PROTO=true.
@@ -116,7 +124,7 @@ FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
 ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
-REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may allow less
+REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may say otherwise by its `body_max_bytes`
 
 REST_FRAMEWORK: dict[str, object] = {
     "EXCEPTION_HANDLER": "notifyq.rest.errors.handle",
@@ -147,8 +155,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "TAGS": [
         {"name": "notifications", "description": "Send, look at and take back notifications."},
+        {"name": "operators", "description": "Put right what went wrong; needs the scope `operate`."},
         {"name": "webhooks", "description": "Be told of outcomes: endpoints, and what was sent to them."},
-        {"name": "operations", "description": "For operators."},
     ],
     "POSTPROCESSING_HOOKS": ["notifications.api.schemas.add_components", "webhooks.api.schemas.add_components"],
 }

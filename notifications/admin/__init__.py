@@ -1,7 +1,9 @@
-"""The operators' console: every table of the app, read-only but for what services do."""
+"""The operators' console: every table of the app, read-only but for what services do, which is recorded."""
 
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
+from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
+from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
 from notifications.admin.worker import WorkerAdmin
@@ -11,7 +13,9 @@ __all__ = [
     "AttemptAdmin",
     "ClientAdmin",
     "ContentAdmin",
+    "DeadLetterAdmin",
     "NotificationAdmin",
+    "OperatorActionAdmin",
     "PauseAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid, find_notifications
-from notifications.models import Attempt, Content, Notification
+from notifications.models import Attempt, Content, Notification, OperatorAction
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
@@ -77,19 +77,24 @@ class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
         return _outcome(attempt)
 
 
+class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = OperatorAction
+    fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
+
+
 @admin.register(Notification)
 class NotificationAdmin(ReadOnlyAdmin):
     """The list shows no content; a notification's own page does."""
 
-    list_display = (
+    list_display: tuple[str, ...] = (
         *("short_id", "status_badge", "channel", "recipient", "priority", "client", "due_at"),
         *("attempts_made", "last_error_code"),
     )
-    list_filter = (StatusFilter, "channel", "priority", "waiting_reason", "client")
+    list_filter: ClassVar[tuple[Any, ...]] = (StatusFilter, "channel", "priority", "waiting_reason", "client")
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
-    inlines = (ContentInline, AttemptInline)
+    inlines = (ContentInline, AttemptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "send_at", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -158,7 +163,7 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content) -> SafeString:
+    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 

@@ -9,8 +9,9 @@ from django.conf import settings
 from rest_framework.request import Request
 
 from notifications import accounts
-from notifications.models import ApiKey, Client
+from notifications.models import ActorKind, ApiKey, Client
 from notifications.models.client import Scope
+from notifications.services import Actor
 from notifyq.rest.auth import BearerAuthentication, Caller
 from notifyq.rest.problem import too_many_requests
 from notifyq.rest.view import add_headers
@@ -46,6 +47,16 @@ class KeyHolder:
     def name(self) -> str:
         """For the record of who did something: the client's name and the public beginning of the key."""
         return f"{self.key.client.name} ({self.key.prefix})"
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts, for the record."""
+        return Actor(ActorKind.API_KEY, self.key.prefix)
+
+    @property
+    def operator(self) -> Actor | None:
+        """The same for whoever may operate: what a client does with its own is not recorded."""
+        return self.actor if Scope.OPERATE in self.key.scopes else None
 
     def __str__(self) -> str:
         return str(self.key)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from django.urls import reverse
@@ -14,70 +11,37 @@ from rest_framework.response import Response
 from notifications import services
 from notifications.api import openapi, present
 from notifications.api.auth import SENDERS
-from notifications.api.names import REQUEST_FIELDS, camel_errors, snake
+from notifications.api.read import header_key, read_group_request, read_request
 from notifications.api.view import NotificationsView
-from notifications.errors import InvalidRequest
-from notifyq.rest.problem import field_error, invalid
 
-KEY_HEADER = "Idempotency-Key"
-_UNKNOWN_SHOWN_MOST = 20
-_QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
+_REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 class CreateNotification(NotificationsView):
-    """Accept one notification."""
+    """Accept one notification, or one for each of several targets."""
 
     scopes: ClassVar = {"POST": SENDERS}
 
     @openapi.create_notification
     def post(self, request: Request) -> Response:
         """201 once it is committed; 200 for a repeat."""
-        values = read_request(cast("dict[str, Any]", request.data), header_key(request))
+        body, key = cast("dict[str, Any]", request.data), header_key(request)
+        return self._one(request, body, key) if body.get("targets") is None else self._group(request, body, key)
+
+    def _one(self, request: Request, body: dict[str, Any], key: str | None) -> Response:
+        values = read_request({name: body[name] for name in body if name != "targets"}, key)
         submission = services.submit(client=self.holder(request).client, **values)
-        row = submission.notification
-        if not submission.created:
-            return Response(present.notification(row), headers={"Idempotency-Replayed": "true"})
-        location = request.build_absolute_uri(reverse("notification", args=[row.pk]))
-        return Response(present.notification(row), status=201, headers={"Location": location})
+        answer = present.notification(submission.notification)
+        address = reverse("notification", args=[submission.notification.pk])
+        return self._answer(request, answer, address, created=submission.created)
 
+    def _group(self, request: Request, body: dict[str, Any], key: str | None) -> Response:
+        submission = services.submit_group(self.holder(request).client, read_group_request(body, key))
+        answer = present.group(submission.group_id, submission.notifications)
+        address = f"{reverse('notifications')}?groupId={submission.group_id}"
+        return self._answer(request, answer, address, created=submission.created)
 
-def header_key(request: Request) -> str | None:
-    """The key in the header, with its quotes taken off; None when there is no such header."""
-    sent = request.headers.get(KEY_HEADER)
-    if sent is None:
-        return None
-    with contextlib.suppress(UnicodeError):
-        # WSGI hands headers over as Latin-1; a key in UTF-8 has to equal the same key in a body.
-        sent = sent.encode("latin-1").decode("utf-8")
-    quoted = _QUOTED.fullmatch(sent)
-    return re.sub(r"\\(.)", r"\1", quoted[1]) if quoted else sent
-
-
-def read_request(body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-    """The arguments of `services.submit` (without the client) from the JSON body and the header's key.
-
-    Raises:
-        Problem: 400; an unknown field is told together with all else that is wrong.
-    """
-    values = {snake(name): body.get(name) for name in REQUEST_FIELDS}
-    errors = _unknown(body)
-    if key is not None:
-        if values["idempotency_key"] not in (None, key):
-            errors.append(field_error("idempotencyKey", "conflict", f"must not differ from the {KEY_HEADER} header"))
-        values["idempotency_key"] = key
-    if errors:
-        raise invalid(errors + _all_else(values))
-    return values
-
-
-def _unknown(body: Mapping[str, Any]) -> list[dict[str, str]]:
-    names = [name for name in body if name not in REQUEST_FIELDS]
-    return [field_error(name[:100], "unknown", "is not a field of a request") for name in names[:_UNKNOWN_SHOWN_MOST]]
-
-
-def _all_else(values: Mapping[str, Any]) -> list[dict[str, str]]:
-    try:
-        services.check_request(values)
-    except InvalidRequest as found:
-        return camel_errors(found.errors)
-    return []
+    def _answer(self, request: Request, answer: dict[str, Any], address: str, *, created: bool) -> Response:
+        if not created:
+            return Response(answer, headers=_REPLAYED)
+        return Response(answer, status=201, headers={"Location": request.build_absolute_uri(address)})

@@ -28,8 +28,11 @@ REQUEST_FIELDS = (
     "metadata",
     "collapseKey",
     "onUnconfirmed",
+    "dedupeByContent",
 )
-"""Every field that a request may have."""
+"""Every field that a request for one notification may have."""
+GROUP_FIELDS = ("targets", *(name for name in REQUEST_FIELDS if name not in ("channel", "recipient")))
+"""The same for one with several targets."""
 
 
 def snake(name: str) -> str:

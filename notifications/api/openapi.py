@@ -2,96 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
-from notifications.api.schemas import one_of, reference
+from notifications.api.describe import ID, JSON, REQUEST_ID, good, header, problem, query, responses
+from notifications.api.json_schema import one_of, reference
 from notifications.channel import Channel, Priority
 from notifications.status import Status
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
-from notifyq.rest.problem import MEDIA_TYPE, TYPE_PREFIX
-
-_JSON = "application/json"
-
-_PROBLEMS = {
-    400: ("invalid-request", "What is wrong stands in `errors`, field by field. Nothing was done."),
-    401: ("not-authenticated", "No key, or one that is unknown, expired or revoked."),
-    403: ("forbidden", "The key does not have the scope for that."),
-    404: ("not-found", "There is none, or it is another client's."),
-    406: ("not-acceptable", "Answers are JSON; the `Accept` header allows none."),
-    409: ("idempotency-conflict", "The key belongs to a notification with other details. Nothing was stored."),
-    411: ("length-required", "The body's length is not stated and cannot be told."),
-    413: ("too-large", "The body is longer than 1 MiB."),
-    415: ("unsupported-media-type", "The body must be `application/json`."),
-    429: ("too-many-requests", "The key has used up its requests for now; see `Retry-After`. Nothing was done."),
-    500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
-    503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
-}
-_ALWAYS = (400, 401, 403, 406, 411, 413, 429, 500, 503)
-
-
-class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How a key is sent."""
-
-    target_class = "notifications.api.auth.KeyAuthentication"
-    name = "key"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "nq_…",
-            "description": "A client's key, as `manage.py create_client` or `create_key` printed it.",
-        }
-
-
-def _problem(status: int, kind: str | None = None, description: str | None = None) -> OpenApiResponse:
-    usual_kind, usual_description = _PROBLEMS[status]
-    document = {
-        "type": TYPE_PREFIX + (kind or usual_kind),
-        "title": (kind or usual_kind).replace("-", " ").capitalize(),
-        "status": status,
-        "detail": description or usual_description,
-        "errors": [],
-    }
-    return OpenApiResponse(
-        response=reference("Problem"),
-        description=description or usual_description,
-        examples=[OpenApiExample("problem", value=document, media_type=MEDIA_TYPE, status_codes=[str(status)])],
-    )
-
-
-def _responses(good: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse) -> dict[Any, Any]:
-    found: dict[Any, Any] = {(status, _JSON): response for status, response in good.items()}
-    found |= {(status, MEDIA_TYPE): _problem(status) for status in sorted({*_ALWAYS, *problems})}
-    return found | {(int(status.removeprefix("on_")), MEDIA_TYPE): r for status, r in special.items()}
-
-
-def _good(schema: str, description: str) -> OpenApiResponse:
-    return OpenApiResponse(response=reference(schema), description=description)
-
-
-def _header(name: str, description: str, status: int | None = None, schema: Any = OpenApiTypes.STR) -> OpenApiParameter:
-    where: dict[str, Any] = {} if status is None else {"response": [status]}
-    return OpenApiParameter(name, schema, OpenApiParameter.HEADER, description=description, **where)
-
-
-def _query(name: str, schema: Any, description: str) -> OpenApiParameter:
-    return OpenApiParameter(name, schema, OpenApiParameter.QUERY, description=description)
-
-
-_REQUEST_ID = _header(
-    "X-Request-Id", "Taken over into the answer and the logs when it is sane (1 to 128 printable ASCII characters)."
-)
-# For the endpoints of other apps.
-problem, responses, good, query, header, REQUEST_ID = _problem, _responses, _good, _query, _header, _REQUEST_ID
-
-_ID = OpenApiParameter(
-    "notification_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The notification's id."
-)
 
 _EXAMPLES = {
     "An e-mail": {
@@ -110,6 +28,15 @@ _EXAMPLES = {
         "ttlSeconds": 3600,
         "idempotencyKey": "appointment-77-reminder",
     },
+    "The same in two ways": {
+        "targets": [
+            {"channel": "EMAIL", "recipient": "ada@example.com"},
+            {"channel": "SMS", "recipient": "+14155550100"},
+        ],
+        "subject": "Your order is on its way",
+        "body": "Order 1234 left our warehouse today.",
+        "idempotencyKey": "order-1234-both",
+    },
     "An urgent push message": {
         "channel": "PUSH",
         "recipient": "fcm:cXk3vN0example",
@@ -126,29 +53,48 @@ create_notification = extend_schema(
     operation_id="createNotification",
     tags=["notifications"],
     summary="Send one notification",
-    description="Accepts one notification and delivers it once. A 201 means that it is stored for good. Repeat the "
-    "request with the same key after an answer that was lost: the answer is then 200 with the notification as it "
-    "stands, and nothing is sent twice. Needs the scope `send`.",
+    description="Accepts one notification (or, with `targets`, one for each) and delivers it once. A 201 means that "
+    "it is stored for good. Repeat the request with the same key after an answer that was lost: the answer is then 200 "
+    "with the notification as it stands, and nothing is sent twice. Needs the scope `send`.",
     parameters=[
-        _REQUEST_ID,
-        _header(
+        REQUEST_ID,
+        header(
             "Idempotency-Key",
             "Instead of `idempotencyKey` in the body: 1 to 255 printable characters, bare or quoted.",
             schema={"type": "string", "minLength": 1, "maxLength": 255},
         ),
-        _header("Location", "The new notification's address.", 201),
-        _header("Idempotency-Replayed", "`true`", 200),
+        header("Location", "The new notification's address.", 201),
+        header("Idempotency-Replayed", "`true`", 200),
     ],
-    request={_JSON: reference("NotificationRequest")},
-    responses=_responses(
+    request={JSON: {"oneOf": [reference("NotificationRequest"), reference("GroupRequest")]}},
+    responses=responses(
         {
-            201: _good("Notification", "Stored; it is going to be sent."),
-            200: _good("Notification", "A repeat: the notification that this key made, as it stands."),
+            201: good(("Notification", "NotificationGroup"), "Stored; it is going to be sent."),
+            200: good(("Notification", "NotificationGroup"), "A repeat: what this key made, as it stands."),
         },
         409,
         415,
     ),
     examples=[OpenApiExample(name, value=value, request_only=True) for name, value in _EXAMPLES.items()],
+)
+
+create_batch = extend_schema(
+    operation_id="createBatch",
+    tags=["notifications"],
+    summary="Send many notifications",
+    description="Accepts up to 1,000 notifications in one transaction, 16 MiB of JSON at most. Each has its own key, "
+    "and what is wrong with one refuses only that one. A batch that is sent twice creates nothing new. Needs the scope "
+    "`send`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("BatchRequest")},
+    responses=responses({200: good("BatchResult", "What came of each.")}, 415),
+    examples=[
+        OpenApiExample(
+            "Two",
+            value={"notifications": [_EXAMPLES["An e-mail"], _EXAMPLES["A text message tomorrow"]]},
+            request_only=True,
+        )
+    ],
 )
 
 list_notifications = extend_schema(
@@ -157,25 +103,25 @@ list_notifications = extend_schema(
     summary="List notifications",
     description="The client's own (with the scope `operate`: everybody's), newest first.",
     parameters=[
-        _REQUEST_ID,
-        _query("status", {"type": "array", "items": one_of(Status, "")}, "May be given several times."),
-        _query("channel", one_of(Channel, ""), "Only this channel."),
-        _query("priority", one_of(Priority.__members__, ""), "Only this priority."),
-        _query("recipient", OpenApiTypes.STR, "Only this address, in any spelling that is accepted at creation."),
-        _query("reference", OpenApiTypes.STR, "Only this label."),
-        _query("userId", OpenApiTypes.STR, "Only this label."),
-        _query("groupId", OpenApiTypes.UUID, "Only this group."),
-        _query("errorCode", OpenApiTypes.STR, "Only those whose last error has this code."),
-        _query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
-        _query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
-        _query(
+        REQUEST_ID,
+        query("status", {"type": "array", "items": one_of(Status, "")}, "May be given several times."),
+        query("channel", one_of(Channel, ""), "Only this channel."),
+        query("priority", one_of(Priority.__members__, ""), "Only this priority."),
+        query("recipient", OpenApiTypes.STR, "Only this address, in any spelling that is accepted at creation."),
+        query("reference", OpenApiTypes.STR, "Only this label."),
+        query("userId", OpenApiTypes.STR, "Only this label."),
+        query("groupId", OpenApiTypes.UUID, "Only this group."),
+        query("errorCode", OpenApiTypes.STR, "Only those whose last error has this code."),
+        query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
+        query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
+        query(
             "limit",
             {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
             "How many on a page.",
         ),
-        _query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
+        query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
     ],
-    responses=_responses({200: _good("NotificationPage", "One page.")}),
+    responses=responses({200: good("NotificationPage", "One page.")}),
 )
 
 read_notification = extend_schema(
@@ -183,8 +129,8 @@ read_notification = extend_schema(
     tags=["notifications"],
     summary="Read one notification",
     description="With its content and every attempt. Needs the scope `read` or `send`.",
-    parameters=[_REQUEST_ID, _ID],
-    responses=_responses({200: _good("NotificationInFull", "The notification as it stands.")}, 404),
+    parameters=[REQUEST_ID, ID],
+    responses=responses({200: good("NotificationInFull", "The notification as it stands.")}, 404),
 )
 
 cancel_notification = extend_schema(
@@ -192,18 +138,103 @@ cancel_notification = extend_schema(
     tags=["notifications"],
     summary="Cancel one notification",
     description="A 200 means that it is never sent; so does a 200 for a repeat. Needs the scope `send`.",
-    parameters=[_REQUEST_ID, _ID],
+    parameters=[REQUEST_ID, ID],
     request=None,
-    responses=_responses(
-        {200: _good("Notification", "It is CANCELLED.")},
+    responses=responses(
+        {200: good("Notification", "It is CANCELLED.")},
         404,
         415,
-        on_409=_problem(
+        on_409=problem(
             409,
             "too-late",
             "It has left PENDING, or (`may-have-been-sent`) an attempt is open that may have been sent.",
         ),
     ),
+)
+
+cancel_together = extend_schema(
+    operation_id="cancelTogether",
+    tags=["notifications"],
+    summary="Cancel what belongs together",
+    description="Cancels every PENDING notification of a group, or with a reference; the client's own, with the scope "
+    "`operate` anybody's. Those counted as `cancelled` are never sent. Needs the scope `send`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("CancelTogetherRequest")},
+    responses=responses({200: good("CancelledTogether", "Done, as far as it was not too late.")}, 415),
+)
+
+reschedule_notification = extend_schema(
+    operation_id="rescheduleNotification",
+    tags=["notifications"],
+    summary="Give one notification another time",
+    description="A 200 means that a PENDING one is not sent before the new time. Needs the scope `send`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("RescheduleRequest")},
+    responses=responses(
+        {200: good("Notification", "It waits for the new time.")},
+        404,
+        415,
+        on_409=problem(
+            409,
+            "too-late",
+            "It has left PENDING, or an attempt is open that may have been sent (`may-have-been-sent`), or the new "
+            "time is not before its expiry (`past-expiry`).",
+        ),
+    ),
+)
+
+retry_notification = extend_schema(
+    operation_id="retryNotification",
+    tags=["operators"],
+    summary="Retry one notification",
+    description="Takes a FAILED or DEAD_LETTERED one back to PENDING, due now, with all its attempts again. Of several "
+    "calls at once one has an effect. Needs the scope `operate`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("RetryRequest")},
+    responses=responses(
+        {200: good("Notification", "It waits for a worker.")},
+        404,
+        415,
+        on_409=problem(
+            409, "too-late", "It is in another state, or its time to live is over (`past-expiry`): give `expiresAt`."
+        ),
+    ),
+)
+
+retry_many = extend_schema(
+    operation_id="retryMany",
+    tags=["operators"],
+    summary="Retry many notifications",
+    description="Takes back up to `limit` of those that match, the longest finished first. Repeat the call with the "
+    "`cutoff` of the first answer as `finishedBefore` until `retried` is 0. Needs the scope `operate`.",
+    parameters=[REQUEST_ID],
+    request={JSON: reference("RetryManyRequest")},
+    responses=responses({200: good("RetriedMany", "What came of it.")}, 415),
+)
+
+resolve_notification = extend_schema(
+    operation_id="resolveNotification",
+    tags=["operators"],
+    summary="Decide what became of one notification",
+    description="For a dead letter with the reason UNCONFIRMED: SENT when it was delivered, FAILED when it was not. "
+    "Needs the scope `operate`.",
+    parameters=[REQUEST_ID, ID],
+    request={JSON: reference("ResolveRequest")},
+    responses=responses(
+        {200: good("Notification", "It has the outcome.")},
+        404,
+        415,
+        on_409=problem(409, "too-late", "It is not held as UNCONFIRMED."),
+    ),
+)
+
+stats = extend_schema(
+    operation_id="readStats",
+    tags=["notifications"],
+    summary="Count notifications",
+    description="With the scope `operate` the whole queue, else the client's own newest 10,000.",
+    parameters=[REQUEST_ID],
+    responses=responses({200: good("Stats", "As they are now.")}),
 )
 
 _PAUSE_ID = OpenApiParameter("pause_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The pause's id.")
@@ -214,35 +245,33 @@ _PAUSE_EXAMPLES = {
 
 list_pauses = extend_schema(
     operation_id="listPauses",
-    tags=["operations"],
+    tags=["operators"],
     summary="List what is paused",
     description="The pauses in force, the oldest first. Needs the scope `operate`.",
-    parameters=[_REQUEST_ID],
-    responses=_responses({200: _good("PauseList", "All of them.")}),
+    parameters=[REQUEST_ID],
+    responses=responses({200: good("PauseList", "All of them.")}),
 )
 
 create_pause = extend_schema(
     operation_id="createPause",
-    tags=["operations"],
+    tags=["operators"],
     summary="Pause sending",
     description="Nothing of what is named is sent until the pause is deleted; notifications are still accepted. In "
     "force within one poll of the workers. What is on its way is finished, what waits keeps its place and shows "
     "`waitingReason` PAUSED. Safe to repeat. Needs the scope `operate`.",
-    parameters=[_REQUEST_ID],
-    request={_JSON: reference("PauseRequest")},
-    responses=_responses(
-        {201: _good("Pause", "It is in force."), 200: _good("Pause", "It was in force already.")}, 415
-    ),
+    parameters=[REQUEST_ID],
+    request={JSON: reference("PauseRequest")},
+    responses=responses({201: good("Pause", "It is in force."), 200: good("Pause", "It was in force already.")}, 415),
     examples=[OpenApiExample(name, value=value, request_only=True) for name, value in _PAUSE_EXAMPLES.items()],
 )
 
 end_pause = extend_schema(
     operation_id="endPause",
-    tags=["operations"],
+    tags=["operators"],
     summary="Resume sending",
     description="Ends the pause. What it kept goes on, in the order as if it had never been paused. Needs the scope "
     "`operate`.",
-    parameters=[_REQUEST_ID, _PAUSE_ID],
+    parameters=[REQUEST_ID, _PAUSE_ID],
     request=None,
-    responses=_responses({}, 404) | {204: OpenApiResponse(description="It has ended.")},
+    responses=responses({}, 404) | {204: OpenApiResponse(description="It has ended.")},
 )

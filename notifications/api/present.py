@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from notifications import panels
 from notifications.channel import Priority
-from notifications.models import Attempt, Notification, Pause
+from notifications.counting import Counts
+from notifications.models import Attempt, Notification, OperatorAction, Pause
 from notifyq.runtime.instants import rfc3339
 
 
@@ -42,6 +45,11 @@ def notification(row: Notification) -> dict[str, Any]:
     }
 
 
+def group(group_id: UUID, rows: Iterable[Notification]) -> dict[str, Any]:
+    """What a request with several targets made."""
+    return {"groupId": str(group_id), "notifications": [notification(row) for row in rows]}
+
+
 def notification_in_full(row: Notification) -> dict[str, Any]:
     """The answer object with the content and the history."""
     content = row.content
@@ -55,7 +63,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
         "webhookEvents": [],
-        "operatorActions": [],
+        "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
         **panels.fields_of(row.pk),
     }
 
@@ -85,6 +93,31 @@ def pause(row: Pause) -> dict[str, Any]:
         "reason": row.reason or None,
         "createdAt": rfc3339(row.created_at),
         "createdBy": row.created_by,
+    }
+
+
+def operator_action(row: OperatorAction) -> dict[str, Any]:
+    """What an operator did to it."""
+    return {
+        "action": row.action,
+        "actor": {"kind": row.actor_kind, "name": row.actor},
+        "reason": row.reason or None,
+        "statusBefore": row.status_before,
+        "details": row.details,
+        "createdAt": rfc3339(row.created_at),
+    }
+
+
+def counts(found: Counts) -> dict[str, Any]:
+    """How many notifications there are."""
+    age = found.oldest_due_age_seconds
+    return {
+        "counts": {
+            status.value: {channel.value: count for channel, count in by_channel.items()}
+            for status, by_channel in found.by_status.items()
+        },
+        "isComplete": found.is_complete,
+        "oldestDueAgeSeconds": None if age is None else max(0.0, round(age, 3)),
     }
 
 

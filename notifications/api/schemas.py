@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.pausing import PauseScope
 from notifications.request.content import (
@@ -13,53 +15,12 @@ from notifications.request.content import (
     METADATA_MAX_PAIRS,
     SMS_MAX_LENGTH,
 )
+from notifications.request.group import TARGETS_LEAST, TARGETS_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
 from notifications.verdict import Outcome
 
-Schema = dict[str, Any]
-
-
-def text(description: str, most: int | None = None, **more: Any) -> Schema:
-    length = {} if most is None else {"maxLength": most}
-    return {"type": "string", "description": description, **length, **more}
-
-
-def one_of(names: Any, description: str) -> Schema:
-    return {"type": "string", "enum": list(names), "description": description}
-
-
-def whole(description: str, **more: Any) -> Schema:
-    return {"type": "integer", "description": description, **more}
-
-
-def instant(description: str) -> Schema:
-    return {"type": "string", "format": "date-time", "description": description}
-
-
-def pairs(description: str, **more: Any) -> Schema:
-    return {"type": "object", "additionalProperties": {"type": "string"}, "description": description, **more}
-
-
-def or_null(schema: Schema) -> Schema:
-    nullable = schema | {"type": [schema["type"], "null"]}
-    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
-
-
-def whole_object(properties: dict[str, Schema], description: str) -> Schema:
-    """An answer object: every property always there, and no other."""
-    return {
-        "type": "object",
-        "description": description,
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def reference(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
+BATCH_MOST = 1000
 
 _REQUEST_REQUIRED = {
     "channel": one_of(Channel, "What kind of address the recipient is."),
@@ -114,6 +75,10 @@ _REQUEST_OPTIONAL = {
         OnUnconfirmed,
         "When nobody can say whether it was sent. RETRY: send again, perhaps twice. HOLD: let an operator decide.",
     ),
+    "dedupeByContent": {
+        "type": "boolean",
+        "description": "Instead of a key: one is made of `userId`, channel, recipient and content.",
+    },
 }
 
 REQUEST: Schema = {
@@ -121,6 +86,47 @@ REQUEST: Schema = {
     "description": "One notification to send. A field that is null counts as absent; an unknown field is refused.",
     "properties": _REQUEST_REQUIRED | {name: or_null(schema) for name, schema in _REQUEST_OPTIONAL.items()},
     "required": list(_REQUEST_REQUIRED),
+    "additionalProperties": False,
+}
+
+_SHARED_REQUIRED = {"body": _REQUEST_REQUIRED["body"]}
+GROUP_REQUEST: Schema = {
+    "type": "object",
+    "description": "The same to several targets: one notification each, all or none. A field that only some channels "
+    "have goes to the targets of those channels; one that no target's channel has is refused.",
+    "properties": {
+        "targets": {
+            "type": "array",
+            "minItems": TARGETS_LEAST,
+            "maxItems": TARGETS_MOST,
+            "description": "Who, and how.",
+            "items": {
+                "type": "object",
+                "description": "One target.",
+                "properties": {name: _REQUEST_REQUIRED[name] for name in ("channel", "recipient")},
+                "required": ["channel", "recipient"],
+                "additionalProperties": False,
+            },
+        }
+    }
+    | _SHARED_REQUIRED
+    | {name: or_null(schema) for name, schema in _REQUEST_OPTIONAL.items()},
+    "required": ["targets", *_SHARED_REQUIRED],
+    "additionalProperties": False,
+}
+BATCH_REQUEST: Schema = {
+    "type": "object",
+    "description": "Many notifications, each with a key of its own.",
+    "properties": {
+        "notifications": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": BATCH_MOST,
+            "items": reference("NotificationRequest"),
+            "description": "What is wrong with one refuses only that one.",
+        }
+    },
+    "required": ["notifications"],
     "additionalProperties": False,
 }
 
@@ -236,10 +242,59 @@ NOTIFICATION_IN_FULL = whole_object(
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
-        "operatorActions": {"type": "array", "items": {"type": "object"}, "description": "What operators did."},
+        "operatorActions": {
+            "type": "array",
+            "items": reference("OperatorAction"),
+            "description": "What operators did to it, oldest first.",
+        },
     },
     "A notification with its content and history.",
 ) | {"example": _EXAMPLE | _CONTENT_EXAMPLE}
+
+GROUP = whole_object(
+    {
+        "groupId": {"type": "string", "format": "uuid", "description": "Shared by all of them."},
+        "notifications": {
+            "type": "array",
+            "items": reference("Notification"),
+            "description": "In the order of the targets.",
+        },
+    },
+    "What a request with several targets made.",
+)
+_INDEX = whole("The place in the request, from 0.", minimum=0)
+BATCH = whole_object(
+    {
+        "results": {
+            "type": "array",
+            "description": "In the order of the request.",
+            "items": {
+                "oneOf": [
+                    whole_object(
+                        {
+                            "index": _INDEX,
+                            "status": {"type": "integer", "enum": [201, 200], "description": "New, or a repeat."},
+                            "notification": reference("Notification"),
+                        },
+                        "Accepted.",
+                    ),
+                    whole_object(
+                        {
+                            "index": _INDEX,
+                            "status": {"type": "integer", "enum": [400, 409], "description": "As if sent alone."},
+                            "problem": reference("Problem"),
+                        },
+                        "Refused.",
+                    ),
+                ]
+            },
+        },
+        "created": whole("How many are new.", minimum=0),
+        "replayed": whole("How many are repeats.", minimum=0),
+        "rejected": whole("How many were refused.", minimum=0),
+    },
+    "What came of each.",
+)
 
 _URL = or_null({"type": "string", "format": "uri", "description": "Null at the end of the list."})
 PAGE = whole_object(
@@ -302,6 +357,10 @@ PROBLEM = whole_object(
 
 COMPONENTS = {
     "NotificationRequest": REQUEST,
+    "GroupRequest": GROUP_REQUEST,
+    "BatchRequest": BATCH_REQUEST,
+    "NotificationGroup": GROUP,
+    "BatchResult": BATCH,
     "Notification": NOTIFICATION,
     "NotificationInFull": NOTIFICATION_IN_FULL,
     "NotificationPage": PAGE,
@@ -310,6 +369,7 @@ COMPONENTS = {
     "PauseList": PAUSE_LIST,
     "PauseRequest": PAUSE_REQUEST,
     "Problem": PROBLEM,
+    **ACT_COMPONENTS,
 }
 
 

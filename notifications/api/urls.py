@@ -3,10 +3,17 @@
 from django.urls import path
 
 from notifications.api.cancel_notification import CancelNotification
+from notifications.api.cancel_together import CancelTogether
+from notifications.api.create_batch import CreateBatch
 from notifications.api.create_notification import CreateNotification
 from notifications.api.list_notifications import ListNotifications
 from notifications.api.pauses import Pause, Pauses
 from notifications.api.read_notification import ReadNotification
+from notifications.api.reschedule_notification import RescheduleNotification
+from notifications.api.resolve_notification import ResolveNotification
+from notifications.api.retry_many import RetryMany
+from notifications.api.retry_notification import RetryNotification
+from notifications.api.stats import Stats
 
 
 class NotificationCollection(CreateNotification, ListNotifications):
@@ -15,10 +22,19 @@ class NotificationCollection(CreateNotification, ListNotifications):
     scopes = {**CreateNotification.scopes, **ListNotifications.scopes}
 
 
+_ONE = "notifications/<uuid:notification_id>"
+
 urlpatterns = [
     path("notifications", NotificationCollection.as_view(), name="notifications"),
-    path("notifications/<uuid:notification_id>", ReadNotification.as_view(), name="notification"),
-    path("notifications/<uuid:notification_id>/cancel", CancelNotification.as_view(), name="notification-cancel"),
+    path("stats", Stats.as_view(), name="stats"),
+    path("notifications/batch", CreateBatch.as_view(), name="notifications-batch"),
+    path("notifications/cancel", CancelTogether.as_view(), name="notifications-cancel"),
+    path("notifications/retry", RetryMany.as_view(), name="notifications-retry"),
+    path(_ONE, ReadNotification.as_view(), name="notification"),
+    path(f"{_ONE}/cancel", CancelNotification.as_view(), name="notification-cancel"),
+    path(f"{_ONE}/reschedule", RescheduleNotification.as_view(), name="notification-reschedule"),
+    path(f"{_ONE}/retry", RetryNotification.as_view(), name="notification-retry"),
+    path(f"{_ONE}/resolve", ResolveNotification.as_view(), name="notification-resolve"),
     path("pauses", Pauses.as_view(), name="pauses"),
     path("pauses/<uuid:pause_id>", Pause.as_view(), name="pause"),
 ]

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.auth import KeyAuthentication, KeyHolder
-from notifications.api.names import camel_errors
-from notifications.errors import IdempotencyConflict, InvalidRequest, NotFound, TooLate
+from notifications.api.names import camel, camel_errors
+from notifications.errors import IdempotencyConflict, InvalidRequest, NotFound, PastExpiry, TooLate
 from notifyq.rest.problem import Problem, field_error, invalid, not_found
 from notifyq.rest.view import ApiView
 
@@ -24,10 +24,11 @@ class NotificationsView(ApiView):
         return cast("KeyHolder", request.user)
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(_problem(exc) or exc)
+        return super().handle_exception(problem_of(exc) or exc)
 
 
-def _problem(error: Exception) -> Problem | None:
+def problem_of(error: Exception) -> Problem | None:
+    """What a service's error means in HTTP; None for any other."""
     match error:
         case InvalidRequest():
             return invalid(camel_errors(error.errors))
@@ -39,6 +40,11 @@ def _problem(error: Exception) -> Problem | None:
             return not_found()
         case TooLate():
             return _too_late(error)
+        case PastExpiry():
+            errors = [field_error(camel(error.field), "past_expiry", error.message)]
+            return Problem(
+                409, "past-expiry", "Its time of expiry stands against it. Nothing was changed.", errors=errors
+            )
     return None
 
 

@@ -60,8 +60,9 @@ class Deliverer:
             return Finished(held, outcome.after_bug(held.claimed.standing, error, provider=provider), tuple(hops))
 
     def _attempt(self, held: Held, hops: list[Hop]) -> Finished:
-        chain = self.chains[held.claimed.channel]
-        planned = route(chain, held.claimed.standing, held.claimed.unconfirmed_age_seconds)
+        claimed = held.claimed
+        chain = self.chains[claimed.channel]
+        planned = route(chain, claimed.standing, claimed.unconfirmed_age_seconds, cycle=claimed.cycle)
         if not planned.providers:
             return Finished(held, outcome.held(held.claimed.standing))
         for provider in planned.providers:

@@ -17,18 +17,19 @@ class Route:
     providers: tuple[Provider, ...]
 
 
-def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | None) -> Route:
+def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | None, *, cycle: int = 1) -> Route:
     """An attempt that may have been sent stays with its provider: anybody else would send the second copy.
 
     Args:
         unconfirmed_age_seconds: since the first attempt that may have been sent.
+        cycle: more than 1 after an operator's retry.
     """
     if not standing.unconfirmed_provider:
         return Route(chain.providers)
     bound = chain.named(standing.unconfirmed_provider)
     if bound and may_send_again(bound, unconfirmed_age_seconds):
         return Route((bound,))
-    if standing.on_unconfirmed is OnUnconfirmed.HOLD:
+    if standing.on_unconfirmed is OnUnconfirmed.HOLD and not _operator_asked(standing, bound, cycle):
         return Route(())
     return Route((bound,) if bound else chain.providers)
 
@@ -37,3 +38,17 @@ def may_send_again(provider: Provider, unconfirmed_age_seconds: float | None) ->
     """Whether a repeat under the same key is certainly dropped: the provider does that, and its window is open."""
     window = provider.capabilities.dedupe_window_seconds
     return window is not None and (unconfirmed_age_seconds or 0.0) < window
+
+
+def _operator_asked(standing: Standing, bound: Provider | None, cycle: int) -> bool:
+    """Whether the person who was to decide has decided for another send.
+
+    In a later cycle, what may have been sent at a provider that never drops repeats is from a cycle before: had it
+    happened in this one, it would have been held at once. With others it may be from this one, unless nothing has
+    been tried in it yet.
+    """
+    if cycle == 1:
+        return False
+    if bound is not None and bound.capabilities.dedupe_window_seconds is None:
+        return True
+    return standing.attempt_number == 1 and not standing.suspect

@@ -106,7 +106,11 @@ class Supervisor:
         due = [entry for entry in self._to_start if entry[0] <= now]
         self._to_start = [entry for entry in self._to_start if entry[0] > now]
         for _, options, failures in due:
-            self._fork(options, failures)
+            try:
+                self._fork(options, failures)
+            except OSError as error:  # too many processes, or no memory: perhaps only for now
+                log.error("worker_not_started", extra={"error": error.strerror})  # noqa: TRY400 (says it all)
+                self._to_start.append((now + RESTART_MOST_WAIT_SECONDS, options, failures + 1))
 
     def _fork(self, options: WorkerOptions, failures: int) -> None:
         connections.close_all()
@@ -171,8 +175,8 @@ class Supervisor:
         """Draining is over only when nothing is due for any of the processes."""
         if self._children or self._to_start:
             return
-        due = [options for options in self._plan if _is_due(options)]
-        self._to_start = [(0.0, options, 0) for options in due]
+        due = self._rounds.run(lambda: [options for options in self._plan if _is_due(options)])
+        self._to_start = [(0.0, options, 0) for options in (self._plan if due is None else due)]
 
     def _stop_all(self) -> None:
         self._signal_children(signal.SIGTERM)

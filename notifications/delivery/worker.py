@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID, uuid4
 
 from django.db import DatabaseError, connection
 
@@ -25,6 +26,7 @@ from notifications.delivery.starter import Starter
 from notifications.delivery.upkeep import Upkeep, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
+from notifyq.leasing.claim import STATEMENT_TIMEOUT_SECONDS
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
 from notifyq.runtime.wakeup import QUEUE_CHANNEL, Listener
@@ -36,6 +38,9 @@ log = logging.getLogger(__name__)
 BUFFER_SECONDS = 0.5
 """How much work is held ready beyond the seats: long enough to keep them busy over a claim, short enough that a HIGH
 notification finds little before it and a dead worker leaves few behind."""
+
+UNSURE_SECONDS = STATEMENT_TIMEOUT_SECONDS + 5.0
+"""For so long after a claim that failed the server may still commit it."""
 
 
 class Role(StrEnum):
@@ -119,6 +124,7 @@ class Worker:
             chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
         )
         self._rate = _Rate()
+        self._unsure: dict[UUID, float] = {}
         self._beat_at = 0.0
 
     def stop(self) -> None:
@@ -144,13 +150,17 @@ class Worker:
         """One round of claiming: fill the free seats and the buffer. Returns how many were moved from where they were.
 
         Raises:
-            DatabaseError: nothing was claimed, or what was is taken back when its lease runs out.
+            DatabaseError: nothing was claimed, or what was is given back in one of the next rounds.
         """
         room = self._room()
         if room <= 0:
             return 0
-        before = elapsed()
-        claim = queue.claim(self._claimer, room)
+        before, token = elapsed(), uuid4()
+        try:
+            claim = queue.claim(self._claimer, room, token=token)
+        except DatabaseError:
+            self._unsure[token] = before + UNSURE_SECONDS
+            raise
         if claim.rows:
             metrics.record_claim(len(claim.rows), elapsed() - before)
             self._hold([Held.since(row, before, self._options.usable_seconds) for row in claim.rows])
@@ -165,6 +175,11 @@ class Worker:
             raise
         self._pool.put(rows)
 
+    def _abandon_unsure(self) -> None:
+        if self._unsure:
+            metrics.record_released(queue.abandon(list(self._unsure)))
+            self._unsure = {token: until for token, until in self._unsure.items() if elapsed() < until}
+
     def _round(self) -> float:
         """One round of the claimer. Returns how many seconds to wait for the next, unless woken.
 
@@ -173,6 +188,7 @@ class Worker:
         """
         self._beat()
         self._controls.refresh()
+        self._abandon_unsure()
         self._upkeep.run_once()
         self._nothing_due = False
         if self._room() <= 0:

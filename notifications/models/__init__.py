@@ -3,8 +3,22 @@
 from notifications.models.attempt import Attempt
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
+from notifications.models.dead_letter import DeadLetter
 from notifications.models.notification import Notification
+from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
 from notifications.models.worker import Worker
 
-__all__ = ["ApiKey", "Attempt", "Client", "Content", "Notification", "Pause", "Worker"]
+__all__ = [
+    "Action",
+    "ActorKind",
+    "ApiKey",
+    "Attempt",
+    "Client",
+    "Content",
+    "DeadLetter",
+    "Notification",
+    "OperatorAction",
+    "Pause",
+    "Worker",
+]

@@ -16,6 +16,8 @@ from notifyq.leasing.models import LeasedModel
 PENDING = Q(status=Status.PENDING)
 READY = PENDING & Q(parked_by__isnull=True)
 PROCESSING = Q(status=Status.PROCESSING)
+SELDOM = (Status.RECONCILING, Status.FAILED, Status.DEAD_LETTERED, Status.CANCELLED, Status.EXPIRED)
+"""The states without an index of their own that few rows are in, by comparison."""
 
 
 class Notification(LeasedModel):
@@ -129,6 +131,14 @@ class Notification(LeasedModel):
             models.Index("client", "recipient", "id", name="notification_recipient"),
             models.Index("client", "reference", "id", condition=~Q(reference=""), name="notification_reference"),
             models.Index("client", "user_id", "id", condition=~Q(user_id=""), name="notification_user"),
+            models.Index("group_id", condition=Q(group_id__isnull=False), name="notification_group"),
+            # For operators: what ended undelivered, the longest ago first; also counted from, without the table.
+            models.Index(
+                fields=["status", "finished_at", "id"],
+                include=["channel"],
+                condition=Q(status__in=SELDOM),
+                name="notification_undelivered",
+            ),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint("client", "idempotency_key", "target_index", name="notification_idempotency"),

@@ -1,12 +1,15 @@
 """The queue: the only package that changes a notification's status.
 
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
-`expire` end what still waits. Every change is one guarded statement, so any two callers may race.
+`expire` end what still waits, `reschedule` gives it another time. An operator's `retry` puts back what ended
+undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
 """
 
+from notifications.queue.abandon import abandon
+from notifications.queue.acts import Act, Actor
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
-from notifications.queue.cancel import cancel
+from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
@@ -14,7 +17,10 @@ from notifications.queue.gates import release_parked
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
+from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
+from notifications.queue.resolve import resolve
+from notifications.queue.retry import RETRYABLE, Selection, count_retryable, retry, retry_many, retryable
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
 from notifications.queue.workers import beat, leave
@@ -22,6 +28,9 @@ from notifications.queue.workers import beat, leave
 __all__ = [
     "EXPIRE_LIMIT",
     "PROMOTE_LIMIT",
+    "RETRYABLE",
+    "Act",
+    "Actor",
     "AttemptRecord",
     "Claim",
     "Claimed",
@@ -29,11 +38,17 @@ __all__ = [
     "Ending",
     "Limits",
     "Rescued",
+    "Selection",
     "Start",
+    "Together",
+    "abandon",
     "beat",
     "begin_pause",
     "cancel",
+    "cancel_together",
     "claim",
+    "count_retryable",
+    "count_uncancelled",
     "end_pause",
     "expire",
     "insert",
@@ -45,7 +60,12 @@ __all__ = [
     "release",
     "release_parked",
     "release_paused",
+    "reschedule",
     "rescue",
+    "resolve",
+    "retry",
+    "retry_many",
+    "retryable",
     "settle",
     "start_sends",
 ]

@@ -112,13 +112,14 @@ class Claimer:
     chains: Mapping[Channel, Sequence[str]] = field(default_factory=dict)
 
 
-def claim(claimer: Claimer, limit: int) -> Claim:
+def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
 
     What has outlived its time to live is ended on the way, and what is paused or over its rate limit is parked.
 
     Args:
         limit: free seats of the worker.
+        token: the fencing token to use, never used before; a fresh one when absent.
 
     Returns:
         The rows, now PROCESSING with one more attempt counted. The transaction has committed.
@@ -126,7 +127,7 @@ def claim(claimer: Claimer, limit: int) -> Claim:
     Transaction: one short one, READ COMMITTED. Locks: `notifyq.leasing.lock` on the rows, then the buckets of the
     rate limits.
     """
-    token = uuid4()
+    token = token or uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
         in_time, expired = _end_those_past_ttl(due)

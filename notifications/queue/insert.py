@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications.models import Content, Notification
+from notifyq.leasing import insert_new
 from notifyq.runtime.wakeup import ring_after_commit
 
 
@@ -26,9 +27,7 @@ def insert(pairs: Sequence[tuple[Notification, Content]]) -> set[UUID]:
     Transaction: one of its own, or the caller's; the workers are woken after its commit.
     """
     with transaction.atomic():
-        Notification.objects.bulk_create([n for n, _ in pairs], ignore_conflicts=True)
-        ids = [n.pk for n, _ in pairs]
-        stored = set(Notification.objects.filter(id__any=ids).values_list("pk", flat=True))
-        Content.objects.bulk_create([c for n, c in pairs if n.pk in stored])
+        stored = insert_new(Notification, [n for n, _ in pairs])
+        insert_new(Content, [c for n, c in pairs if n.pk in stored])
         ring_after_commit()
     return stored

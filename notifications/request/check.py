@@ -8,6 +8,7 @@ from datetime import datetime
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.errors import FieldError, InvalidRequest
+from notifications.request.canonical import content_key
 from notifications.request.content import ContentOfRequest, read_content, read_metadata
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid, storable
 from notifications.request.recipients import canonical_recipient
@@ -91,6 +92,8 @@ def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel
     if fields.errors:
         named = {e.field for e in fields.errors}
         raise InvalidRequest([*fields.errors, *(e for e in clock_errors if e.field not in named)])
+    if not request.idempotency_key:
+        request = replace(request, idempotency_key=content_key([request]))
     return Checked(_without_defaults(request, defaults[request.channel]), schedule, tuple(clock_errors))
 
 
@@ -112,6 +115,12 @@ def _read_recipient(fields: Fields, channel: Channel | None) -> str:
 
 
 def _read_key(fields: Fields) -> str:
+    """Empty when it is to be made of the content."""
+    if fields.flag("dedupe_by_content"):
+        if fields.given("idempotency_key"):
+            for name in ("idempotency_key", "dedupe_by_content"):
+                fields.wrong(name, "conflict", "must not be given together with the other one")
+        return ""
     key = fields.text("idempotency_key", max_length=KEY_MAX_LENGTH, required=True)
     if key is not None and not key.isprintable():
         fields.wrong("idempotency_key", "not_printable", "must consist of printable characters")

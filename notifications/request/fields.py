@@ -92,6 +92,14 @@ class Fields:
             return None
         return None if value is None else int(value)
 
+    def flag(self, name: str) -> bool:
+        """True or false; false when it is absent."""
+        value = self.raw(name)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        self.wrong(name, "not_a_boolean", "must be true or false")
+        return False
+
     def option(self, name: str, options: Iterable[str], *, required: bool = False) -> str | None:
         """One of the names; a member of an enumeration stands for its name."""
         value = self.raw(name)

@@ -56,9 +56,9 @@ def parse_instant(value: object) -> datetime:
 def read_timing(fields: Fields) -> Timing:
     """Read the four fields; each pair may hold one of its two."""
     timing = Timing(
-        send_at=_read_instant(fields, "send_at"),
+        send_at=read_instant(fields, "send_at"),
         delay=_read_length(fields, "delay_seconds", most=AHEAD_MAX_SECONDS),
-        expires_at=_read_instant(fields, "expires_at"),
+        expires_at=read_instant(fields, "expires_at"),
         ttl=_read_length(fields, "ttl_seconds", most=TTL_MAX_SECONDS, above_zero=True),
     )
     _refuse_both(fields, "send_at", "delay_seconds")
@@ -87,7 +87,8 @@ def _expired_before_sent(timing: Timing) -> list[FieldError]:
     return errors
 
 
-def _read_instant(fields: Fields, name: str) -> datetime | None:
+def read_instant(fields: Fields, name: str) -> datetime | None:
+    """The time in that field, in UTC; None when it is absent or wrong."""
     if not fields.given(name):
         return None
     try:

@@ -1,21 +1,20 @@
-"""Accept one notification."""
+"""Accept notifications."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 
-from notifications import queue, selectors
+from notifications import selectors
 from notifications.channel import Channel, Priority
-from notifications.errors import IdempotencyConflict, InvalidRequest
-from notifications.models import Client, Content, Notification
-from notifications.request import Checked, Defaults, NotificationRequest, Schedule, check, fingerprint
-from notifications.status import Status, WaitingReason
-
-_TRIES = 3
+from notifications.errors import InvalidRequest, NotifyError
+from notifications.models import Client, Notification
+from notifications.request import Checked, CheckedGroup, Defaults, check, check_group
+from notifications.services.store import Stored, Wanted, store
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,15 @@ class Submission:
     """The notification, and whether this call created it (False for a repeat of an earlier one)."""
 
     notification: Notification
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSubmission:
+    """The notifications of a group, one for each target in its order, and whether this call created them."""
+
+    group_id: UUID
+    notifications: list[Notification]
     created: bool
 
 
@@ -49,6 +57,7 @@ def submit(
     metadata: Mapping[str, str] | None = None,
     collapse_key: str | None = None,
     on_unconfirmed: str | None = None,
+    dedupe_by_content: bool | None = None,
 ) -> Submission:
     """Store one notification, to be delivered once.
 
@@ -58,6 +67,7 @@ def submit(
     Args:
         client: whose notification it is; keys of different clients never meet.
         idempotency_key: 1 to 255 printable characters, remembered for as long as the row is kept.
+        dedupe_by_content: instead of a key: one is made of user id, channel, recipient and content.
         recipient: a mailbox, a phone number in E.164 form, or a device address (`fcm:`, `fcm-fid:`, `apns:`).
         send_at, expires_at: aware times, or RFC 3339 text. A past `send_at` means now.
         delay_seconds, ttl_seconds: instead of those; the latter counts from the send time.
@@ -72,10 +82,57 @@ def submit(
     Locks: waits for another open transaction that holds the same key.
     """
     raw = {name: value for name, value in locals().items() if name != "client"}
-    checked = check_request(raw)
-    if checked.clock_errors:
-        return _repeat_or_refuse(client, checked)
-    return _store_or_repeat(client, checked)
+    [stored] = store(client, [Wanted.one(check_request(raw))], channel_defaults())
+    rows = _rows_or_raise(stored)
+    return Submission(rows.rows[0], rows.created)
+
+
+def submit_group(client: Client, raw: Mapping[str, object]) -> GroupSubmission:
+    """Store one notification for each of 2 to 10 targets, all or none. Each then lives its own life.
+
+    Safe to repeat: the key belongs to the request, and gives the notifications that are there already.
+
+    Args:
+        raw: what `submit` takes, by name, with `targets` (a list of `{channel, recipient}`) in the place of `channel`
+            and `recipient`. A field that only some channels have goes to the targets of those channels.
+
+    Raises:
+        InvalidRequest: with all that is wrong; what is wrong with a target is called `targets[0].recipient` and so on.
+        IdempotencyConflict: the key belongs to another request.
+
+    Transaction, Locks: as for `submit`.
+    """
+    [stored] = store(client, [Wanted.group(check_group_request(raw))], channel_defaults())
+    rows = _rows_or_raise(stored)
+    group_id = rows.rows[0].group_id
+    assert group_id is not None  # noqa: S101 (the fingerprint of a group is no single notification's)
+    return GroupSubmission(group_id, rows.rows, rows.created)
+
+
+def submit_many(client: Client, requests: Sequence[Mapping[str, object]]) -> list[Submission | NotifyError]:
+    """Store many notifications, each with a key of its own, in one transaction.
+
+    Safe to repeat as a whole: what is there already is found again. One that is refused stops no other.
+
+    Args:
+        requests: for each what `submit` takes, by name.
+
+    Returns:
+        For each, in order, what `submit` would have returned or raised.
+
+    Transaction: one for all, the caller's where there is one. Locks: as for `submit`.
+    """
+    now, defaults = selectors.database_now(), channel_defaults()
+    answers: list[Submission | NotifyError | None] = [None] * len(requests)
+    wanted: dict[int, Wanted] = {}
+    for number, raw in enumerate(requests):
+        try:
+            wanted[number] = Wanted.one(check(raw, now=now, defaults=defaults))
+        except InvalidRequest as refused:
+            answers[number] = refused
+    for number, stored in zip(wanted, store(client, list(wanted.values()), defaults), strict=True):
+        answers[number] = Submission(stored.rows[0], stored.created) if isinstance(stored, Stored) else stored
+    return [answer for answer in answers if answer is not None]
 
 
 def check_request(raw: Mapping[str, object]) -> Checked:
@@ -87,73 +144,18 @@ def check_request(raw: Mapping[str, object]) -> Checked:
     return check(raw, now=selectors.database_now(), defaults=channel_defaults())
 
 
+def check_group_request(raw: Mapping[str, object]) -> CheckedGroup:
+    """The same for a request with targets."""
+    return check_group(raw, now=selectors.database_now(), defaults=channel_defaults())
+
+
 def channel_defaults() -> dict[Channel, Defaults]:
     """What each channel does when a request does not say, from the settings."""
     config = settings.NOTIFYQ
     return {c: Defaults(config.max_attempts[c], config.on_unconfirmed[c]) for c in Channel}
 
 
-def _store_or_repeat(client: Client, checked: Checked) -> Submission:
-    """Insert first and let the unique constraint decide: to look first would let two at once both find nothing."""
-    for _ in range(_TRIES):
-        notification, content = build(client, checked.request, checked.schedule)
-        if queue.insert([(notification, content)]):
-            return Submission(notification, created=True)
-        earlier = selectors.by_idempotency_key(client, checked.request.idempotency_key)
-        if earlier is not None:
-            return _repeat(earlier, checked.request)
-        # Purged between the two statements: the key is free again.
-    raise IdempotencyConflict("the idempotency key is held by a notification that cannot be read")
-
-
-def _repeat_or_refuse(client: Client, checked: Checked) -> Submission:
-    """Its times have passed: right for a repeat of an old request, wrong for a new one."""
-    earlier = selectors.by_idempotency_key(client, checked.request.idempotency_key)
-    if earlier is None:
-        raise InvalidRequest(checked.clock_errors)
-    return _repeat(earlier, checked.request)
-
-
-def _repeat(earlier: Notification, request: NotificationRequest) -> Submission:
-    if bytes(earlier.fingerprint) != fingerprint(request):
-        raise IdempotencyConflict("the idempotency key was used before with other details")
-    return Submission(earlier, created=False)
-
-
-def build(client: Client, request: NotificationRequest, schedule: Schedule) -> tuple[Notification, Content]:
-    """The unsaved rows of a request."""
-    defaults = channel_defaults()[request.channel]
-    later = schedule.send_at > schedule.now
-    notification = Notification(
-        client=client,
-        idempotency_key=request.idempotency_key,
-        fingerprint=fingerprint(request),
-        status=Status.PENDING,
-        waiting_reason=WaitingReason.SCHEDULED if later else "",
-        channel=request.channel,
-        recipient=request.recipient,
-        priority=request.priority,
-        send_at=schedule.send_at,
-        due_at=schedule.send_at,
-        expires_at=schedule.expires_at,
-        max_attempts=request.max_attempts or defaults.max_attempts,
-        on_unconfirmed=request.on_unconfirmed or defaults.on_unconfirmed,
-        user_id=request.user_id,
-        reference=request.reference,
-        # Set here and not by the database, so that the row need not be read again to answer.
-        created_at=schedule.now,
-        updated_at=schedule.now,
-        attempt_count=0,
-    )
-    content = request.content
-    return notification, Content(
-        notification=notification,
-        subject=content.subject,
-        body=content.body,
-        html_body=content.html_body,
-        from_name=content.from_name,
-        reply_to=content.reply_to,
-        collapse_key=content.collapse_key,
-        data=content.data,
-        metadata=request.metadata,
-    )
+def _rows_or_raise(stored: Stored | NotifyError) -> Stored:
+    if isinstance(stored, NotifyError):
+        raise stored
+    return stored

@@ -9,6 +9,7 @@ from notifyq.leasing.arrays import Arrays
 from notifyq.leasing.bisect import write_all
 from notifyq.leasing.claim import in_transaction_bounded, lock, take
 from notifyq.leasing.end import Follower, end_leases
+from notifyq.leasing.insert import insert_new
 from notifyq.leasing.lookups import AnyOf, SecondsSince
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "SecondsSince",
     "end_leases",
     "in_transaction_bounded",
+    "insert_new",
     "lock",
     "take",
     "write_all",

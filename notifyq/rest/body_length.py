@@ -8,6 +8,7 @@ from typing import Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
 
 from notifyq.rest.problem import Problem
 
@@ -35,12 +36,22 @@ class BodyLengthMiddleware:
             return self._get_response(request)
         if not request.META.get("wsgi.input_terminated"):
             return Problem(411, "length-required", "Please state the body's length in Content-Length.").response()
-        body = _read(request.META["wsgi.input"], settings.REQUEST_MAX_BYTES)
+        most = _most_bytes(request)
+        body = _read(request.META["wsgi.input"], most)
         if body is None:
-            return Problem(413, "too-large", f"The body must be at most {settings.REQUEST_MAX_BYTES} bytes.").response()
+            return Problem(413, "too-large", f"The body must be at most {most} bytes.").response()
         request.META["CONTENT_LENGTH"] = str(len(body))
         request._stream = io.BytesIO(body)
         return self._get_response(request)
+
+
+def _most_bytes(request: HttpRequest) -> int:
+    """What the view at this address takes, by its `body_max_bytes`; the usual bound for any other."""
+    try:
+        view = resolve(request.path_info).func
+    except Resolver404:
+        return int(settings.REQUEST_MAX_BYTES)
+    return int(getattr(getattr(view, "cls", None), "body_max_bytes", settings.REQUEST_MAX_BYTES))
 
 
 def drain(stream: Readable) -> None:

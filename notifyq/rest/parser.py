@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
@@ -35,12 +35,16 @@ class StrictJsonParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         context = parser_context or {}
-        most = getattr(context.get("view"), "body_max_bytes", BODY_MAX_BYTES)
-        return loads(_read(stream, most))
+        view = context.get("view")
+        most = getattr(view, "body_max_bytes", BODY_MAX_BYTES)
+        return loads(_read(stream, most), unchecked=getattr(view, "unchecked_fields", frozenset()))
 
 
-def loads(raw: bytes) -> dict[str, Any]:
+def loads(raw: bytes, *, unchecked: Collection[str] = ()) -> dict[str, Any]:
     """The object in the text.
+
+    Args:
+        unchecked: fields that the caller hands to `check_fields` itself, part by part.
 
     Raises:
         Problem: 400, with the top-level field that holds the fault where there is one.
@@ -58,9 +62,14 @@ def loads(raw: bytes) -> dict[str, Any]:
         raise _malformed(f"The body is not valid JSON: {problem.msg} at {place}.") from None
     if not isinstance(value, dict):
         raise _malformed("The body must be a JSON object.")
+    check_fields({name: item for name, item in value.items() if name not in unchecked})
+    return value
+
+
+def check_fields(value: Mapping[str, object]) -> None:
+    """Raises `Problem` (400) when a name or value in it is something that JSON or PostgreSQL cannot hold."""
     for field, item in value.items():
         _check(field, item)
-    return value
 
 
 def refuse_long_body(request: Request, most: int) -> None:

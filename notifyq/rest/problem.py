@@ -69,6 +69,7 @@ _TITLES = {
     "idempotency-conflict": "The idempotency key was used for another request",
     "too-late": "It is too late for that",
     "may-have-been-sent": "It may have been sent",
+    "past-expiry": "Its time to live is over by then",
     "unavailable": "The service is not available at the moment",
 }
 

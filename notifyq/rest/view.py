@@ -24,10 +24,12 @@ class ApiView(APIView):
     Attributes:
         scopes: by HTTP method, the scopes of which the caller needs one.
         body_max_bytes: the longest body taken.
+        unchecked_fields: fields of a body that the view hands to `parser.check_fields` part by part.
     """
 
     scopes: ClassVar[Mapping[str, Collection[str]]] = {}
     body_max_bytes: ClassVar[int] = BODY_MAX_BYTES
+    unchecked_fields: ClassVar[Collection[str]] = frozenset()
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # no OPTIONS: the schema says it better
     parser_classes = [StrictJsonParser]
     renderer_classes = [JSONRenderer]

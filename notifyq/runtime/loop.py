@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from django.db import DatabaseError, close_old_connections, connection, reset_queries
+from django.db import DatabaseError, connection, reset_queries
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -20,7 +20,8 @@ MOST_WAIT_SECONDS = 5.0
 class Rounds:
     """Runs one step again and again, and waits a growing, jittered while after each failure.
 
-    A database error costs the connection: after a restart of the server every statement on the old one fails.
+    A database error costs the connection: after a restart of the server every statement on the old one fails. So there
+    is no need to ask before each round whether it still works.
     """
 
     def __init__(self, name: str, stop: threading.Event, on_error: Callable[[str], None] = lambda name: None) -> None:
@@ -36,7 +37,6 @@ class Rounds:
             What the step returned; None after a failure, which has been waited for (or a stop was asked for).
         """
         try:
-            close_old_connections()
             reset_queries()
             result = step()
         except DatabaseError as error:

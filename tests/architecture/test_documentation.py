@@ -40,8 +40,10 @@ def metric_names():
     from prometheus_client.metrics import MetricWrapperBase
 
     from notifications import metrics
+    from webhooks import metrics as of_webhooks
 
-    kept = [next(iter(m.describe())) for m in vars(metrics).values() if isinstance(m, MetricWrapperBase)]
+    declared = [*vars(metrics).values(), *vars(of_webhooks).values()]
+    kept = [next(iter(m.describe())) for m in declared if isinstance(m, MetricWrapperBase)]
     return {f"{m.name}_total" if m.type == "counter" else m.name for m in kept} | set(GAUGES)
 
 

@@ -20,8 +20,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from notifications.api import present, schemas
-from notifications.api.names import REQUEST_FIELDS, camel
+from notifications.api import act_schemas, present, schemas
+from notifications.api.names import GROUP_FIELDS, REQUEST_FIELDS, camel
+from notifications.api.retry_many import FIELDS as RETRY_MANY_FIELDS
+from notifications.models import OperatorAction
 from notifications.request.content import CHANNELS_OF_FIELD
 from notifications.status import Status
 from notifyq.wsgi import application
@@ -90,12 +92,27 @@ def made_plausible(case):
     if isinstance(case.body, dict) and "scope" in case.body:
         case.body["value"] = None if case.body["scope"] == "ALL" else "EMAIL"
     elif isinstance(case.body, dict):
-        channel = case.body["channel"]
-        case.body |= {"recipient": ADDRESSES[channel], "idempotencyKey": None, "replyTo": None}
-        case.body |= {camel(name): None for name, owners in CHANNELS_OF_FIELD.items() if channel not in owners}
-        case.body |= {"subject": "Hello"} if channel == "EMAIL" else {}
-        case.headers["Idempotency-Key"] = f"key-{len(case.body) % 3}"
+        for number, item in enumerate(case.body.get("notifications", [])):
+            fit(item, f"key-{number % 3}")
+        if "targets" in case.body:
+            fit_group(case.body)
+        elif "channel" in case.body and "body" in case.body:
+            fit(case.body, None)
+            case.headers["Idempotency-Key"] = f"key-{len(case.body) % 3}"
     return case
+
+
+def fit(item, key):
+    channel = item["channel"]
+    item |= {"recipient": ADDRESSES[channel], "idempotencyKey": key, "replyTo": None, "dedupeByContent": None}
+    item |= {camel(name): None for name, owners in CHANNELS_OF_FIELD.items() if channel not in owners}
+    item |= {"subject": "Hello"} if channel == "EMAIL" else {}
+
+
+def fit_group(body):
+    body["targets"] = [{"channel": c, "recipient": ADDRESSES[c]} for c in ("EMAIL", "SMS")]
+    body |= {"idempotencyKey": "group", "replyTo": None, "dedupeByContent": None, "data": None, "collapseKey": None}
+    body |= {"subject": "Hello"}
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
@@ -147,11 +164,14 @@ def test_document__every_operation__has_the_key_and_an_example():
             assert {"400", "401", "403", "429", "500", "503"} <= set(operation["responses"])
             assert {"200", "204"} & set(operation["responses"])
     created = DOCUMENT["paths"]["/api/v1/notifications"]["post"]
-    assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 3
+    assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 4
 
 
-@pytest.mark.parametrize("name", ["Notification", "NotificationInFull", "Attempt"])
-def test_document__example_of_an_answer__fits_its_schema(name):
+EXAMPLES = sorted(name for name, schema in DOCUMENT["components"]["schemas"].items() if "example" in schema)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_document__example__fits_its_schema(name):
     schema = DOCUMENT["components"]["schemas"][name] | {"components": DOCUMENT["components"]}
 
     Draft202012Validator(schema, format_checker=FormatChecker()).validate(schema["example"])
@@ -160,12 +180,16 @@ def test_document__example_of_an_answer__fits_its_schema(name):
 def test_document__request__has_exactly_the_fields_that_are_read():
     assert list(schemas.REQUEST["properties"]) != []
     assert set(schemas.REQUEST["properties"]) == set(REQUEST_FIELDS)
+    assert set(schemas.GROUP_REQUEST["properties"]) == set(GROUP_FIELDS)
+    assert set(act_schemas.RETRY_MANY_REQUEST["properties"]) == set(RETRY_MANY_FIELDS)
 
 
 @pytest.mark.django_db
 def test_document__answers__have_exactly_the_properties_that_are_shown():
     row = AttemptFactory().notification
+    action = OperatorAction(status_before=Status.FAILED, created_at=row.created_at)
 
     assert list(schemas.NOTIFICATION["properties"]) == list(present.notification(row))
     assert list(schemas.NOTIFICATION_IN_FULL["properties"]) == list(present.notification_in_full(row))
     assert list(schemas.ATTEMPT["properties"]) == list(present.attempt(row.attempts.get()))
+    assert list(act_schemas.OPERATOR_ACTION["properties"]) == list(present.operator_action(action))

@@ -1,9 +1,8 @@
-"""What the tests of the API need, and what those need that commit."""
+"""What the tests of the API need."""
 
 import pytest
 
 from tests.support.api import Caller
-from tests.support.hangup import hang_up as hang_up
 
 
 @pytest.fixture

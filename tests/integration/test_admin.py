@@ -7,9 +7,20 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from notifications.models import ApiKey, Attempt, Client, Content, Notification, Pause, Worker
+from notifications.models import (
+    ApiKey,
+    Attempt,
+    Client,
+    Content,
+    DeadLetter,
+    Notification,
+    OperatorAction,
+    Pause,
+    Worker,
+)
 from notifyq import console
 from notifyq.runtime.ids import uuid7
+from tests.support.factories import NotificationFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -60,7 +71,12 @@ def rows():
     )
     worker = Worker.objects.create(id="w1", role="delivery", host="h", pid=1)
     pause = Pause.objects.create(scope="CLIENT", value=str(shop.pk), created_by="ops")
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause)}
+    action = OperatorAction.objects.create(
+        notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
+    )
+    row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
+    dead = DeadLetter.objects.get(pk=row.pk)
+    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead)}
 
 
 def address(model, what, *args):

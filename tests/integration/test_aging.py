@@ -1,11 +1,13 @@
 """Aging: what has been due for long goes before newer HIGH ones, and nothing else changes."""
 
 import pytest
+from django.db.models.functions import Now
 
 from notifications import queue
 from notifications.channel import Priority
 from notifications.delivery.upkeep import Upkeep
 from notifications.models import Notification
+from notifications.status import Status
 from tests.support.limits import claimed_ids
 from tests.support.rows import add, move
 
@@ -79,3 +81,22 @@ def test_rank__of_a_new_row__is_its_priority(priority):
     add(priority=priority)
 
     assert Notification.objects.get().rank == priority
+
+
+def test_retried_by_an_operator__starts_again_at_its_own_priority(operator):
+    row_id = due_ago(2 * HOUR, priority=Priority.LOW)
+    queue.promote(HOUR)
+    Notification.objects.update(status=Status.FAILED, finished_at=Now(), last_error_code="no_such_address")
+
+    assert operator.post(f"/api/v1/notifications/{row_id}/retry").status_code == 200
+
+    assert Notification.objects.get().rank == Priority.LOW
+
+
+def test_rescheduled__starts_again_at_its_own_priority(caller):
+    row_id = due_ago(2 * HOUR, client=caller.client, priority=Priority.LOW)
+    queue.promote(HOUR)
+
+    assert caller.post(f"/api/v1/notifications/{row_id}/reschedule", {"delaySeconds": 0}).status_code == 200
+
+    assert Notification.objects.get().rank == Priority.LOW

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from notifications.api.create_notification import read_request
+from notifications.api.read import read_request
 from notifications.models import Content, Notification
 from notifications.request import check, fingerprint
 from notifications.services.submit import channel_defaults

@@ -29,7 +29,7 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class _Counting(Provider):
+class Counting(Provider):
     """Accepts everything at once."""
 
     kind = "counting"
@@ -78,12 +78,12 @@ class _Beats:
 
 
 @pytest.fixture
-def provider() -> _Counting:
-    return _Counting()
+def provider() -> Counting:
+    return Counting()
 
 
 @pytest.fixture
-def worker(provider: _Counting) -> Iterator[Worker]:
+def worker(provider: Counting) -> Iterator[Worker]:
     worker = Worker("worker", replace(OPTIONS), dict.fromkeys(Channel, Chain((provider,))))
     thread = threading.Thread(target=worker.run, daemon=True)
     thread.start()
@@ -94,7 +94,7 @@ def worker(provider: _Counting) -> Iterator[Worker]:
 
 
 def test_worker__its_verdicts_cannot_be_written__stops_claiming_before_it_has_sent_the_whole_backlog(
-    worker: Worker, provider: _Counting
+    worker: Worker, provider: Counting
 ) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE notifications_attempt IN SHARE MODE")  # claims go on, settling waits

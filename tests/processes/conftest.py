@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.adapters import EXTRA
-from tests.support.hangup import hang_up as hang_up
 from tests.support.sandbox import SandboxProcess
 from tests.support.workers import Fleet
 

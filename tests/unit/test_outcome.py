@@ -50,6 +50,13 @@ def test_after_verdict__rejected__is_failed_whatever_attempts_are_left() -> None
     assert decision == Decision(Status.FAILED, error_code="no_such_address", error_message="refused", not_sent=True)
 
 
+def test_after_verdict__rejected_after_one_that_may_have_been_sent__is_for_a_person_unless_the_key_tells() -> None:
+    unsure = Standing(2, 6, unconfirmed_provider="p")
+    held = _decide(Outcome.REJECTED, unsure)
+    assert (held.status, held.error_code, held.unconfirmed_provider) == (Status.DEAD_LETTERED, "UNCONFIRMED", "p")
+    assert _decide(Outcome.REJECTED, unsure, may_send_again=True).status == Status.FAILED
+
+
 @pytest.mark.parametrize("attempt_number", [1, 6])
 @pytest.mark.parametrize("verdict", list(VERDICTS))
 def test_after_verdict__of_any_kind__gives_back_its_part_of_a_limit_only_when_nothing_was_sent(

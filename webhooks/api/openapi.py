@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
-from notifications.api.openapi import REQUEST_ID, good, header, problem, query, responses
-from notifications.api.schemas import one_of, reference
+from notifications.api.describe import REQUEST_ID, good, header, problem, query, responses
+from notifications.api.json_schema import one_of, reference
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
 from webhooks.status import EventStatus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from notifications.api.schemas import (
+from notifications.api.json_schema import (
     Schema,
     instant,
     one_of,

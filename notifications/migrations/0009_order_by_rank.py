@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0006_pause_sending'),
+        ('notifications', '0008_keep_operator_actions'),
     ]
 
     operations = [
