@@ -83,6 +83,9 @@ def _keys(buckets: Sequence[Bucket]) -> str:
 def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
     """How full each bucket is. They have to be locked.
 
+    By the time of the statement: that of the transaction may be from before the lock, when a reservation was still
+    good that somebody else has counted as gone since.
+
     Index: `slot_window` once per bucket.
     """
     windows = Arrays({"id": "uuid", "seconds": "float8"}, [(b.id, b.limit.window_seconds) for b in buckets])
@@ -92,7 +95,7 @@ def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
             "SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
             f"FROM {windows.source('b')}, LATERAL ("
             "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
-            "FROM ratelimits_slot WHERE bucket = b.id AND slot_at > now() - b.seconds * interval '1 second') s",
+            "FROM ratelimits_slot WHERE bucket = b.id AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
             windows.parameters(),
         )
         return {row[0]: State(limits[row[0]] - row[1], frozenset(row[2] or ()), row[3]) for row in cursor.fetchall()}
@@ -126,7 +129,7 @@ def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO ratelimits_slot (bucket, holder_id, claim_token, slot_at) "  # noqa: S608 (values bound)
-            f"SELECT v.bucket, v.holder_id, %s::uuid, now() + %s * interval '1 second' FROM {arrays.source('v')}",
+            f"SELECT v.bucket, v.holder_id, %s::uuid, statement_timestamp() + %s * interval '1 second' FROM {arrays.source('v')}",
             [token, slot_seconds, *arrays.parameters()],
         )
 

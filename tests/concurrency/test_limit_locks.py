@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -18,7 +19,8 @@ from notifications.status import Status
 from ratelimits.models import Gate, Slot
 from ratelimits.window import Limit
 from tests.support.rivals import Rival, run_together
-from tests.support.rows import a_client, add
+from tests.support.rows import a_client, add, database_now
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -121,3 +123,19 @@ def test_claim_then_release_of_gates__the_limit_is_taken_away_meanwhile__nothing
     assert not Notification.objects.exclude(parked_by=None).exists()
     assert [row.id for row in _claim("worker", 5, Limit(9, 3600))] == [waiting, later]
     assert held.id not in (waiting, later)
+
+
+def test_release_of_gates_then_claim__the_claim_began_before_a_reservation_ran_out__only_one_has_the_slot() -> None:
+    second = Limit(1, 1.0)
+    first, *others = add(3)
+    assert [row.id for row in _claim("worker", 5, second)] == [first]
+    let_through = wait_until(lambda: queue.release_parked(second), 10, "the slot is free")
+    assert let_through == 1
+    gone_at = Slot.objects.get(claim_token=None).slot_at + timedelta(seconds=1)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT now()")  # from here on it stands still in this transaction
+        wait_until(lambda: database_now() > gone_at, 10, "the reservation has run out")
+        assert Rival(lambda: queue.release_parked(second)).start().result() == 1
+        claimed = [row.id for row in _claim("other", 5, second)]
+    assert claimed == others[1:]
