@@ -35,13 +35,13 @@ hundreds of thousands takes over a second where the pages have just changed, and
 WAITING = """
 SELECT c, p, (SELECT count(*) FROM (
            SELECT 1 FROM notifications_notification
-            WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = c AND priority = p
+            WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = c AND rank = p
             LIMIT %(most)s) AS capped)
   FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
 """
 ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
- WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = %(channel)s AND priority = %(priority)s
+ WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = %(channel)s AND rank = %(priority)s
 """
 # Index notification_suspect: a handful of rows.
 SUSPECT = """
@@ -52,7 +52,7 @@ SELECT channel, priority, count(*) FROM notifications_notification
 PARKED = """
 SELECT channel, priority, count(*) FROM (
        SELECT channel, priority FROM notifications_notification
-        WHERE parked_by IS NOT NULL ORDER BY parked_by, priority LIMIT %(most)s) AS capped
+        WHERE parked_by IS NOT NULL ORDER BY parked_by, rank LIMIT %(most)s) AS capped
  GROUP BY channel, priority
 """
 # Index notification_lease: exactly the PROCESSING rows have a lease, no more than the workers have seats.
@@ -71,7 +71,7 @@ SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
   FROM unnest(%(priorities)s::int[]) AS p
  CROSS JOIN LATERAL (
        SELECT due_at FROM notifications_notification
-        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND priority = p AND due_at <= now()
+        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = p AND due_at <= now()
         ORDER BY due_at LIMIT 1) AS oldest
 """
 WORKERS = """

@@ -35,7 +35,7 @@ class Held:
     @property
     def order(self) -> tuple[int, float]:
         """The queue's order, kept in the worker's buffer too."""
-        return (self.claimed.priority, self.due)
+        return (self.claimed.rank, self.due)
 
     def usable_seconds(self) -> float:
         """What is left for a send to be made in."""

@@ -58,7 +58,7 @@ class Supervisor:
         self._plan = [*[options] * process_count, quarantine]
         self._options = options
         self._make_chains = make_chains
-        self._upkeep = Upkeep(make_chains(), options.poll_seconds, options.rate_limit)
+        self._upkeep = Upkeep(make_chains(), options.poll_seconds, options.rate_limit, options.aging_seconds)
         self._children: dict[int, _Child] = {}
         self._to_start: list[tuple[float, WorkerOptions, int]] = []
         self._dead: list[_Child] = []

@@ -37,9 +37,12 @@ def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
 class Upkeep:
     """Every worker does it, about once a poll; each pass is bounded and guarded, so any number may do it at once."""
 
-    def __init__(self, chains: Chains, interval_seconds: float, rate_limit: Limit | None) -> None:
+    def __init__(
+        self, chains: Chains, interval_seconds: float, rate_limit: Limit | None, aging_seconds: float = 0.0
+    ) -> None:
         self._safety = safety_of(chains)
         self._rate_limit = rate_limit
+        self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
         self._next = 0.0
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
@@ -52,10 +55,11 @@ class Upkeep:
         rescued = self.rescue()
         expired = queue.expire()
         report_expired(expired)
+        promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
         self._prune()
-        more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT
+        more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT or promoted >= queue.PROMOTE_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
-        return released + len(rescued) + expired.total()
+        return released + len(rescued) + expired.total() + promoted
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""

@@ -68,6 +68,8 @@ class WorkerOptions:
     rate_limit: Limit | None
     wakeup: bool
     drain: bool
+    aging_seconds: float = 0.0
+    """What has been due for so long is served like a HIGH one; 0 for never."""
 
     @property
     def usable_seconds(self) -> float:
@@ -111,7 +113,7 @@ class Worker:
             self._controls,
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
-        self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit)
+        self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit, options.aging_seconds)
         self._listener = Listener(QUEUE_CHANNEL, self._wake.set)
         self._claimer = queue.Claimer(
             worker_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
@@ -37,6 +37,20 @@ class Notification(LeasedModel):
     recipient = models.CharField(max_length=1024, help_text="In canonical form.")
     priority = models.PositiveSmallIntegerField(
         choices=[(p.value, p.name) for p in Priority], default=Priority.NORMAL, db_default=Priority.NORMAL.value
+    )
+    promoted = models.BooleanField(
+        default=False, db_default=False, help_text="It has been due for so long that it is served like a HIGH one."
+    )
+    # The database works it out, so that whoever writes a row need not know of it.
+    rank = models.GeneratedField(
+        expression=Case(
+            When(promoted=True, then=Value(Priority.HIGH.value)),
+            default=F("priority"),
+            output_field=models.PositiveSmallIntegerField(),
+        ),
+        output_field=models.PositiveSmallIntegerField(),
+        db_persist=True,
+        help_text="What the claim goes by: the priority, unless it was promoted.",
     )
     waiting_reason = models.CharField(
         max_length=24, blank=True, default="", db_default="", choices=[(r.value, r.value) for r in WaitingReason]
@@ -91,20 +105,20 @@ class Notification(LeasedModel):
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [
             # Its key is the claim's ORDER BY, and no row that may not be claimed stands in it.
-            models.Index("priority", "due_at", "id", condition=READY & Q(suspect=False), name="notification_claim"),
+            models.Index("rank", "due_at", "id", condition=READY & Q(suspect=False), name="notification_claim"),
             # The same for workers that serve some channels only.
             models.Index(
                 "channel",
-                "priority",
+                "rank",
                 "due_at",
                 "id",
                 condition=READY & Q(suspect=False),
                 name="notification_claim_channel",
             ),
-            models.Index("priority", "due_at", "id", condition=READY & Q(suspect=True), name="notification_suspect"),
+            models.Index("rank", "due_at", "id", condition=READY & Q(suspect=True), name="notification_suspect"),
             models.Index(
                 "parked_by",
-                "priority",
+                "rank",
                 "due_at",
                 "id",
                 condition=Q(parked_by__isnull=False),

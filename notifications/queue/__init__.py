@@ -8,6 +8,7 @@ undelivered, and `resolve` settles what nobody knew. Every change is one guarded
 from notifications.queue.abandon import abandon
 from notifications.queue.acts import Act, Actor
 from notifications.queue.admission import Limits
+from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
@@ -26,6 +27,7 @@ from notifications.queue.workers import beat, leave
 
 __all__ = [
     "EXPIRE_LIMIT",
+    "PROMOTE_LIMIT",
     "RETRYABLE",
     "Act",
     "Actor",
@@ -54,6 +56,7 @@ __all__ = [
     "next_due_in_seconds",
     "on_outcome",
     "pauses_in_force",
+    "promote",
     "release",
     "release_parked",
     "release_paused",

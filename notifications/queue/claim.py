@@ -27,7 +27,7 @@ _HOT = (
     "client_id",
     "channel",
     "recipient",
-    "priority",
+    "rank",
     "attempt_count",
     "max_attempts",
     "operator_retry_count",
@@ -64,7 +64,7 @@ class Claimed:
     client_id: UUID
     channel: Channel
     recipient: str = field(repr=False)
-    priority: int
+    rank: int
     cycle: int
     standing: Standing
     overdue_seconds: float
@@ -164,13 +164,13 @@ def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = Fa
 
 
 def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[QuerySet[Notification]]:
-    """One per priority (and channel, when restricted), so that no row stands behind a run of rows that cannot be
+    """One per rank (and channel, when restricted), so that no row stands behind a run of rows that cannot be
     claimed: each reads the head of the claim index, whose key is its ORDER BY."""
     waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects, parked_by=None)
     # In random order, so that a channel with an endless backlog does not starve the next one.
     some = random.sample(list(channels), len(channels))
     narrowed = [waiting.filter(channel=channel) for channel in some] or [waiting]
-    return [rows.filter(priority=priority).order_by("due_at", "id") for priority in Priority for rows in narrowed]
+    return [rows.filter(rank=rank).order_by("due_at", "id") for rank in Priority for rows in narrowed]
 
 
 def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> list[Row]:
@@ -206,7 +206,7 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         client_id=row["client_id"],
         channel=Channel(row["channel"]),
         recipient=row["recipient"],
-        priority=row["priority"],
+        rank=row["rank"],
         cycle=row["operator_retry_count"] + 1,
         standing=Standing(
             attempt_number=row["attempt_count"] + 1,

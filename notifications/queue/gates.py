@@ -69,7 +69,7 @@ def _let_through(bucket_id: UUID, count: int) -> list[UUID]:
     if count <= 0:
         return []
     parked = Notification.objects.filter(status=Status.PENDING, parked_by=bucket_id)
-    ids = [row[0] for row in lock(parked.order_by("priority", "due_at", "id"), ("id",), count)]
+    ids = [row[0] for row in lock(parked.order_by("rank", "due_at", "id"), ("id",), count)]
     Notification.objects.filter(id__any=ids).update(parked_by=None, waiting_reason="", updated_at=Now())
     return ids
 

@@ -148,7 +148,7 @@ def release_paused(limit: int = UNPARK_LIMIT) -> int:
 
 def _release(pause_id: UUID, parking_id: UUID, limit: int) -> int:
     parked = Notification.objects.filter(status=Status.PENDING, parked_by=parking_id)
-    ids = [row[0] for row in lock(parked.order_by("priority", "due_at", "id"), ("id",), limit)]
+    ids = [row[0] for row in lock(parked.order_by("rank", "due_at", "id"), ("id",), limit)]
     if ids:
         Notification.objects.filter(id__any=ids).update(parked_by=None, waiting_reason="", updated_at=Now())
     if len(ids) < limit and not Notification.objects.filter(parked_by=parking_id).exists():

@@ -42,6 +42,7 @@ def reschedule(notification_id: UUID, send_at: datetime, *, later: bool, act: Ac
             due_at=send_at,
             waiting_reason=WaitingReason.SCHEDULED if later else "",
             parked_by=None,
+            promoted=False,
             updated_at=Now(),
         )
         if changed:

@@ -17,7 +17,7 @@ from django.db import connection
 
 CLAIM = """
 SELECT id FROM notifications_notification
- WHERE status = 'PENDING' AND NOT suspect AND priority = 1 AND due_at <= now()
+ WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = 1 AND due_at <= now()
  ORDER BY due_at, id LIMIT %s FOR NO KEY UPDATE SKIP LOCKED
 """
 PAYLOAD = """

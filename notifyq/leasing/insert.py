@@ -42,7 +42,7 @@ def insert_new(model: type[Model], rows: Sequence[Model]) -> set[UUID]:
     """
     if not rows:
         return set()
-    columns = [f for f in model._meta.concrete_fields if not _is_left_out(f, rows)]
+    columns = [f for f in model._meta.concrete_fields if not (f.generated or _is_left_out(f, rows))]
     types = {str(f.column): _TYPES[f.get_internal_type()] for f in columns}
     values = [[f.get_db_prep_save(getattr(row, f.attname), connection) for f in columns] for row in rows]
     arrays, names = Arrays(types, values), ", ".join(types)

@@ -19,7 +19,7 @@ def claimed(**changes: Any) -> Claimed:
         "client_id": UUID(int=0),
         "channel": Channel.EMAIL,
         "recipient": "ada@example.org",
-        "priority": Priority.NORMAL,
+        "rank": Priority.NORMAL,
         "cycle": 1,
         "standing": Standing(1, 6),
         "overdue_seconds": 0.0,

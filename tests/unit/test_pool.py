@@ -63,10 +63,10 @@ def one_seat() -> Iterator[_Bench]:
 def test_pool__one_seat__serves_priority_then_the_longest_due_whatever_the_order_they_came_in(
     one_seat: _Bench,
 ) -> None:
-    first = held(priority=LOW)
+    first = held(rank=LOW)
     one_seat.pool.put([first])
     one_seat.wait_for_begun(1)
-    later = [held(priority=p, overdue_seconds=s) for p, s in ((LOW, 9), (NORMAL, 1), (HIGH, 1), (NORMAL, 5))]
+    later = [held(rank=p, overdue_seconds=s) for p, s in ((LOW, 9), (NORMAL, 1), (HIGH, 1), (NORMAL, 5))]
     one_seat.pool.put(later[:2])
     one_seat.pool.put(later[2:])  # claimed later, yet it goes before what waits in the buffer
     one_seat.let_go(5)

@@ -83,6 +83,7 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         grace_seconds=config.grace_seconds,
         backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
         rate_limit=rate_limit(config),
+        aging_seconds=config.aging_seconds,
         wakeup=config.wakeup,
         drain=options["drain"],
     )
