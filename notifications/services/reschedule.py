@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from notifications import queue, selectors
-from notifications.errors import FieldError, InvalidRequest, PastExpiry, TooLate
+from notifications.errors import InvalidRequest, PastExpiry, TooLate, shown_name
 from notifications.models import Action, Client, Notification
 from notifications.queue import Actor
 from notifications.request.fields import Fields
@@ -64,7 +64,8 @@ def _read(given: Mapping[str, object]) -> Schedule:
     fields = Fields(given)
     timing = read_timing(fields)
     if not fields.errors and not any(fields.given(name) for name in _PAIR):
-        fields.errors += [FieldError(name, "one_of", "must be given, or the other one") for name in _PAIR]
+        for name, other in zip(_PAIR, reversed(_PAIR), strict=True):
+            fields.wrong(name, "one_of", f"must be given, or {shown_name(other)}")
     schedule, clock_errors = resolve(timing, selectors.database_now())
     if fields.errors or clock_errors:
         raise InvalidRequest([*fields.errors, *clock_errors])
