@@ -16,6 +16,7 @@ from notifications.services.acts import TRIES, act_of, log_act
 from notifications.services.cancel import refuse_when_decided
 from notifications.status import Status
 
+NOT_BEFORE_EXPIRY = "must be before the time of expiry of this notification"
 _PAIR = ("send_at", "delay_seconds")
 
 
@@ -75,4 +76,4 @@ def _read(given: Mapping[str, object]) -> Schedule:
 def _refuse_past_expiry(present: Notification, schedule: Schedule, given: Mapping[str, object]) -> None:
     if present.expires_at is not None and present.expires_at <= schedule.send_at:
         field = next(name for name in _PAIR if given[name] is not None)
-        raise PastExpiry(field, "must be before the time of expiry of this notification")
+        raise PastExpiry(field, NOT_BEFORE_EXPIRY)

@@ -11,6 +11,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schem
 from notifications.api.describe import REQUEST_ID, good, header, problem, query, responses
 from notifications.api.json_schema import one_of, reference
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
+from webhooks.api.view import problem_of
+from webhooks.errors import BeingDelivered, EndpointDisabled, TooManyEndpoints
 from webhooks.status import EventStatus
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -29,7 +31,7 @@ _PAGING = [
     query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
 ]
 _ABSENT = problem(404, description="No such endpoint or event, or another client's.")
-_DISABLED = problem(409, "endpoint-disabled", "The endpoint is disabled. Enable it first.")
+_DISABLED = problem(409, problem_of(EndpointDisabled()), description="The endpoint is disabled. Enable it first.")
 
 
 def _operation(
@@ -62,7 +64,7 @@ create_endpoint = _operation(
     responses=responses(
         {201: good("WebhookEndpointWithSecret", "Created.")},
         415,
-        on_409=problem(409, "too-many-endpoints", "The client has 20 endpoints."),
+        on_409=problem(409, problem_of(TooManyEndpoints()), description="The client has 20 endpoints."),
     ),
     examples=[
         OpenApiExample(
@@ -163,6 +165,11 @@ redeliver = _operation(
         {202: good("WebhookEvent", "It is going to be sent.")},
         415,
         on_404=_ABSENT,
-        on_409=problem(409, "being-delivered", "It is on its way, or (`endpoint-disabled`) its endpoint is disabled."),
+        on_409=problem(
+            409,
+            problem_of(BeingDelivered()),
+            problem_of(EndpointDisabled()),
+            description="It is on its way, or (`endpoint-disabled`) its endpoint is disabled.",
+        ),
     ),
 )
