@@ -153,6 +153,11 @@ def test_unknown_address__below_api__is_a_problem_document(caller, path, method)
     assert fields_of(response) == []
 
 
+@pytest.mark.parametrize(("path", "hinted"), [(NOTIFICATIONS + "/", True), ("/api/v1/nope/", False)])
+def test_unknown_address__known_but_for_its_slash__says_so(caller, path, hinted):
+    assert ("slash" in caller.post(path, body={}).json()["detail"]) is hinted
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
