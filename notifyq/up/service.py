@@ -22,7 +22,7 @@ from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
 from notifyq.env import Config
 from notifyq.up import accounts, first
-from notifyq.up.addresses import Addresses, show
+from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
 from notifyq.up.ports import HOST, free_port, is_free
 from notifyq.up.screen import Screen
@@ -107,12 +107,12 @@ class Service:
             self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
         self._await_ready()
         self._screen.done("Ready", f"after {time.monotonic() - began:.1f} s")
+        show(self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password))
         if self._options.demo:
             self._send_first()
+            show_trial(self._screen, self._api_url, self._api_key)
         connection.close()
-        show(
-            self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password, self._api_key)
-        )
+        show_end(self._screen)
 
     def _choose_port(self) -> int:
         if self._options.port is None:
@@ -186,9 +186,10 @@ class Service:
     def _send_first(self) -> None:
         self._screen.title("First notifications")
         for channel in Channel:
-            chain = self._config.provider_chains[channel]
-            if not all(provider.partition(":")[0] == "sandbox" for provider in chain):
-                self._screen.row(channel, f"goes to {', '.join(chain)}: nothing was sent")
+            real = [p for p in self._config.provider_chains[channel] if p.partition(":")[0] != "sandbox"]
+            if real:
+                several = "a real provider" if len(real) == 1 else "real providers"
+                self._screen.row(channel, f"not tried: {channel} goes to {', '.join(real)}, {several}")
                 continue
             self._send_one(channel)
 
