@@ -24,6 +24,7 @@ from notifyq.env import Config
 from notifyq.up import accounts, first
 from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
+from notifyq.up.guard import Guard
 from notifyq.up.ports import HOST, free_port, is_free
 from notifyq.up.screen import Screen
 
@@ -32,6 +33,7 @@ _SANDBOX_PORT = 8026
 _SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
 _PRIVATE_WEBHOOKS = "NOTIFYQ_WEBHOOK_ALLOW_PRIVATE_ADDRESSES"
 _READY_SECONDS = 60
+_MORE_GRACE_SECONDS = 5  # the workers' own grace period ends before ours
 _LOOK_SECONDS = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -66,7 +68,8 @@ class Service:
         self._root = root
         self._data_dir = open_data_dir(data_dir)
         self._screen = screen
-        self._children = Children(root, self._data_dir / "logs")
+        self._guard = Guard(root, config.grace_seconds + _MORE_GRACE_SECONDS)
+        self._children = Children(root, self._data_dir / "logs", self._guard)
         self._stop = Event()
         self._hurry = Event()
         self._sandbox_url = os.environ.get(_SANDBOX_URL, "")
@@ -81,10 +84,11 @@ class Service:
         """
         lock = try_lock(self._data_dir / "up.lock")
         if lock is None:
-            raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}")
+            raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}, or still ending")
         for number in _SIGNALS:
             signal.signal(number, self._on_signal)
         try:
+            self._guard.start(lock)
             self._start()
             self._stay()
         except Stopped:
@@ -94,6 +98,7 @@ class Service:
             return 1
         finally:
             self._end()
+            self._guard.stop()
             os.close(lock)
 
     def _start(self) -> None:
@@ -232,7 +237,7 @@ class Service:
             return
         self._screen.line()
         self._screen.line("  Stopping …")
-        killed = self._children.stop(self._config.grace_seconds + 5, self._hurry)
+        killed = self._children.stop(self._config.grace_seconds + _MORE_GRACE_SECONDS, self._hurry)
         if killed:
             self._screen.trouble(f"had to be killed: {', '.join(killed)}")
         self._screen.line("  Everything is stopped.")
