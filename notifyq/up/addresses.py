@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def show(screen: Screen, addresses: Addresses) -> None:
     screen.row("Sandbox", f"{addresses.sandbox_url}/   stands in for the vendors: what they would have got")
     screen.row("Metrics", f"{api}/metrics")
     screen.row("Logs", str(addresses.logs))
+    screen.row("Commands", f"{_shown(sys.executable)} manage.py help")
+
+
+def _shown(program: str) -> str:
+    """The path as one would type it here."""
+    here = f"{Path.cwd()}/"
+    return program.removeprefix(here)
 
 
 def show_trial(screen: Screen, api_url: str, api_key: str) -> None:
