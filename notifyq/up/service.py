@@ -17,10 +17,11 @@ from django.db import connection
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
+from notifications.providers import chains
 from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
-from notifyq.env import Config
+from notifyq.env import Config, Environment
 from notifyq.up import accounts, first
 from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
@@ -82,6 +83,7 @@ class Service:
         Raises:
             ConfigurationError: it cannot start as asked, in one line.
         """
+        chains.close(chains.build(self._config.provider_chains, Environment()))  # as the workers will
         lock = try_lock(self._data_dir / "up.lock")
         if lock is None:
             raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}, or still ending")

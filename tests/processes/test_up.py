@@ -37,12 +37,12 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 class Up:
     """A running `manage.py up`."""
 
-    def __init__(self, data_dir: Path, *arguments: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, **variables: str) -> None:
         self.data_dir = data_dir
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "up", *arguments],
             cwd=ROOT,
-            env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)},
+            env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)} | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -163,6 +163,15 @@ def test_up__port_asked_for_is_taken__one_line_and_nothing_started(data_dir: Pat
         text = refused.rest()
     assert refused.process.returncode == 2
     assert text == f"notifyq: port {port} is taken; name another with --port, or none\n"
+    assert_nothing_runs(data_dir)
+
+
+def test_up__provider_without_its_settings__one_line_and_nothing_started(data_dir: Path) -> None:
+    refused = Up(data_dir, NOTIFYQ_EMAIL_PROVIDERS="smtp")
+    text = refused.rest()
+    assert refused.process.returncode == 2
+    (line,) = text.splitlines()
+    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL is not set")
     assert_nothing_runs(data_dir)
 
 
