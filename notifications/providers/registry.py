@@ -38,6 +38,15 @@ def find(name: str, settings: ProviderSettings) -> type[Provider]:
     return _load(kind, known[kind])
 
 
+def kinds(settings: ProviderSettings) -> set[str]:
+    """The names of all adapters.
+
+    Raises:
+        ConfigurationError: NOTIFYQ_EXTRA_PROVIDERS cannot be read.
+    """
+    return {*ADAPTERS, *_extra(settings)}
+
+
 def _extra(settings: ProviderSettings) -> dict[str, str]:
     pairs = [item.strip() for item in settings.text("EXTRA_PROVIDERS", "").split(",") if item.strip()]
     extra = dict(pair.split("=", 1) for pair in pairs if "=" in pair)

@@ -18,6 +18,7 @@ from django.db import connection
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
+from notifyq import unknown_variables
 from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
@@ -107,6 +108,8 @@ class Service:
         began = time.monotonic()
         port = self._choose_port()
         self._screen.title("Notify Queue")
+        for warning in unknown_variables.warnings():
+            self._screen.trouble(warning)
         self._prepare_database()
         self._start_processes(port)
         password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
