@@ -88,8 +88,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     """The list shows no content; a notification's own page does."""
 
     list_display: tuple[str, ...] = (
-        *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "importance"),
-        "client",
+        *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "client"),
     )
     list_filter: ClassVar[tuple[Any, ...]] = (StatusFilter, "channel", "priority", "waiting_reason", "client")
     list_select_related = ("client",)
@@ -145,10 +144,6 @@ class NotificationAdmin(ReadOnlyAdmin):
     @admin.display(description="due (UTC)")
     def due(self, notification: Notification) -> str:
         return notification.due_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
-
-    @admin.display(description="priority")
-    def importance(self, notification: Notification) -> str:
-        return notification.get_priority_display()
 
     @admin.display(description="send at")
     def asked_for(self, notification: Notification) -> datetime:
