@@ -4,7 +4,15 @@
 import os
 import sys
 
-from notifyq.startup import exit_on_sigterm, needs_database, one_line_errors, provide_environment
+try:
+    from notifyq.startup import exit_on_sigterm, needs_database, one_line_errors, provide_environment
+except ImportError as error:  # also `from enum import StrEnum` in a Python that is too old
+    print(  # noqa: T201 - nothing of ours could be loaded
+        f"notifyq: this Python lacks what the service needs ({error}). "
+        "Run `make up` once, which builds .venv, and then: .venv/bin/python manage.py …",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 
 def main() -> None:

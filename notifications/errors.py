@@ -26,6 +26,12 @@ class FieldError:
     message: str
 
 
+def shown_name(field: str) -> str:
+    """A field's name as callers write it, for sentences that name it: `send_at` → `sendAt`."""
+    first, *others = field.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
 class InvalidRequest(NotifyError):
     """The request breaks the contract; nothing was stored."""
 

@@ -9,12 +9,13 @@ from typing import cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest
 
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
 from notifications.models import Client, Notification, Pause
+from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq import secrets
 from ratelimits.models import Gate
@@ -104,9 +105,14 @@ def sender_settings(client_ids: Collection[UUID]) -> dict[UUID, dict[str, str]]:
     }
 
 
-def active_pauses() -> QuerySet[Pause]:
-    """The pauses in force, the oldest first."""
-    return Pause.objects.filter(ended_at=None).order_by("created_at", "pk")
+def active_pauses(client: Client | None = None) -> QuerySet[Pause]:
+    """The pauses in force, the oldest first.
+
+    Args:
+        client: leave out those of other clients; None for an operator, who sees all.
+    """
+    active = Pause.objects.filter(ended_at=None).order_by("created_at", "pk")
+    return active if client is None else active.exclude(~Q(value=str(client.pk)), scope=PauseScope.CLIENT)
 
 
 def _sender(token: str, email_from: str) -> dict[str, str]:

@@ -9,6 +9,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connections
 
+from notifications.errors import ConfigurationError
+from notifications.providers import chains
+from notifyq.env import Environment
+
 POSTGRESQL_LEAST = 15
 
 
@@ -31,6 +35,16 @@ def check_sandbox(**kwargs: Any) -> list[CheckMessage]:
             id="notifyq.W001",
         )
     ]
+
+
+@register()
+def check_providers(**kwargs: Any) -> list[CheckMessage]:
+    """W002: a provider chain that no worker can build. No error: only the workers need the providers' secrets."""
+    try:
+        chains.close(chains.build(settings.NOTIFYQ.provider_chains, Environment()))
+    except ConfigurationError as error:
+        return [Warning(f"{error}.", hint="No worker starts with these settings.", id="notifyq.W002")]
+    return []
 
 
 @register(Tags.database)

@@ -16,6 +16,13 @@ from notifications.errors import ConfigurationError
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
+# What stands in the message about a variable that is missing; by name, and for addresses by scheme.
+_EXAMPLES = {
+    "EMAIL_FROM": "Shop <shop@example.com>",
+    "smtp": "smtp://user:password@host:587",
+    "http": "http://host:port",
+    "https": "https://host",
+}
 
 
 class Environment:
@@ -33,7 +40,7 @@ class Environment:
         self._prefix = prefix
 
     def text(self, name: str, default: str | None = None) -> str:
-        return self._value(name, str, default, "text")
+        return self._value(name, str, default, "text", example=_EXAMPLES.get(name, ""))
 
     def flag(self, name: str, default: bool | None = None) -> bool:
         raw = self.text(name, "" if default is None else str(default)).strip().lower()
@@ -77,7 +84,7 @@ class Environment:
         return tuple(item.strip() for item in self.text(name, default).split(",") if item.strip())
 
     def url(self, name: str, default: str | None = None, *, schemes: tuple[str, ...] = ("http", "https")) -> str:
-        value = self.text(name, default).strip()
+        value = self._value(name, str, default, "a URL", example=_EXAMPLES.get(schemes[0], "")).strip()
         try:
             parts = urlsplit(value)
             usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
@@ -92,12 +99,13 @@ class Environment:
         self.read.add(self._prefix + name)
         return bool(self._env.ENVIRON.get(self._prefix + name, ""))
 
-    def _value(self, name: str, cast: Callable[[str], T], default: T | None, kind: str) -> T:
+    def _value(self, name: str, cast: Callable[[str], T], default: T | None, kind: str, *, example: str = "") -> T:
         full = self._prefix + name
         self.read.add(full)
         if self._env.ENVIRON.get(full, "") == "" and full + "_FILE" not in self._env.ENVIRON:
             if default is None:
-                raise ConfigurationError(f"{full} is not set; it must be {kind}")
+                such_as = f" such as {example}" if example else ""
+                raise ConfigurationError(f"{full} is not set; it must be {kind}{such_as}")
             return default
         try:
             return cast(self._env.get_value(full))
@@ -106,6 +114,19 @@ class Environment:
 
     def _wrong(self, name: str, problem: str) -> ConfigurationError:
         return ConfigurationError(f"{self._prefix}{name} {problem}")
+
+
+def database_url(default: str | None = None) -> str:
+    """DATABASE_URL.
+
+    Raises:
+        ConfigurationError: it is missing without a default, or names another database than PostgreSQL.
+    """
+    url = Environment(prefix="").text("DATABASE_URL", default)
+    if "postgresql" not in environ.Env.DB_SCHEMES.get(url.partition(":")[0], ""):
+        # The value itself may hold a password, so it is not repeated here.
+        raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
+    return url
 
 
 @dataclass(frozen=True, slots=True)

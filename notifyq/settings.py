@@ -5,8 +5,7 @@ from pathlib import Path
 
 import environ
 
-from notifications.errors import ConfigurationError
-from notifyq.env import Config, Environment
+from notifyq.env import Config, Environment, database_url
 from notifyq.runtime.logs import logging_config
 from notifyq.runtime.metrics import share_between_processes
 
@@ -25,9 +24,7 @@ METRICS_PROBLEM = share_between_processes(Path(_env.text("PROMETHEUS_MULTIPROC_D
 # A newcomer needs no settings at all: entry points (manage.py, wsgi.py) put both of these into the environment
 # before Django starts when they are missing, see notifyq.embedded. A tool that only imports the settings gets by.
 SECRET_KEY = _env.text("SECRET_KEY", "not-secret-no-entry-point-was-used")
-DATABASES = {"default": environ.Env.db_url_config(_env.text("DATABASE_URL", "postgres://localhost/notifyq"))}
-if "postgresql" not in str(DATABASES["default"].get("ENGINE", "")):
-    raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
+DATABASES = {"default": environ.Env.db_url_config(database_url("postgres://localhost/notifyq"))}
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Values go apart from the statement: the workers pass long arrays, which would otherwise be quoted into its text.

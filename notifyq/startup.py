@@ -13,6 +13,7 @@ from types import FrameType
 import environ
 
 from notifications.errors import ConfigurationError
+from notifyq.env import database_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 EMBEDDED_DIR = "NOTIFYQ_EMBEDDED_DIR"
@@ -39,11 +40,13 @@ def provide_environment() -> None:
     Repeatable; child processes that go through an entry point find the same server and count as its users.
 
     Raises:
-        ConfigurationError: the embedded server cannot be started, or a SECRET_KEY is missing beside a DATABASE_URL.
+        ConfigurationError: the embedded server cannot be started, or the DATABASE_URL is of another kind of database
+            or without a SECRET_KEY beside it.
     """
     _read_env_file()
     data_dir = Path(os.environ.get("NOTIFYQ_DATA_DIR") or BASE_DIR / ".data").absolute()
     if _is_set("DATABASE_URL") and not _is_inherited_embedded():
+        database_url()
         if not _is_set("SECRET_KEY"):
             raise ConfigurationError("SECRET_KEY is not set; beside a DATABASE_URL it must be a long random text")
         return

@@ -49,9 +49,9 @@ class ClientAdmin(ReadOnlyAdmin):
         disabled = client.disabled_at and client.disabled_at <= timezone.now()
         return badge("disabled", "bad") if disabled else badge("enabled", "good")
 
-    @admin.display(description="own SMTP relay", boolean=True)
-    def own_relay(self, client: Client) -> bool:
-        return bool(client.smtp_url_encrypted)
+    @admin.display(description="SMTP relay")
+    def own_relay(self, client: Client) -> str:
+        return "its own" if client.smtp_url_encrypted else "the service's"
 
 
 @admin.register(ApiKey)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from notifications.api.json_schema import Schema, instant, one_of, or_null, text, whole, whole_object
+from notifications.api.json_schema import Schema, instant, one_of, or_null, reference, text, whole, whole_object
 from notifications.channel import Channel
 from notifications.models import Action, ActorKind
 from notifications.request.times import AHEAD_MAX_SECONDS
@@ -156,6 +156,11 @@ STATS = whole_object(
                 "description": "How long the longest due one has been waiting for a worker.",
             }
         ),
+        "pauses": {
+            "type": "array",
+            "items": reference("Pause"),
+            "description": "What is paused, the oldest first; for a client, what holds its own up.",
+        },
     },
     "How much there is to do.",
 )

@@ -7,25 +7,63 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import exceptions
 
+from notifications.api.body import unknown_fields
 from notifications.api.json_schema import reference
-from notifyq.rest.problem import MEDIA_TYPE, TYPE_PREFIX
+from notifications.api.view import problem_of
+from notifications.errors import IdempotencyConflict
+from notifyq.rest.auth import HasScope
+from notifyq.rest.errors import to_problem
+from notifyq.rest.parser import BODY_MAX_BYTES, loads
+from notifyq.rest.problem import (
+    MEDIA_TYPE,
+    Problem,
+    internal_error,
+    invalid,
+    length_required,
+    not_found,
+    too_long,
+    too_many_requests,
+    unavailable,
+)
+from notifyq.rest.view import unknown_parameter
 
 JSON = "application/json"
 
-_PROBLEMS = {
-    400: ("invalid-request", "What is wrong stands in `errors`, field by field. Nothing was done."),
-    401: ("not-authenticated", "No key, or one that is unknown, expired or revoked."),
-    403: ("forbidden", "The key does not have the scope for that."),
-    404: ("not-found", "There is none, or it is another client's."),
-    406: ("not-acceptable", "Answers are JSON; the `Accept` header allows none."),
-    409: ("idempotency-conflict", "The key belongs to a notification with other details. Nothing was stored."),
-    411: ("length-required", "The body's length is not stated and cannot be told."),
-    413: ("too-large", "The body is longer than 1 MiB (a batch: 16 MiB)."),
-    415: ("unsupported-media-type", "The body must be `application/json`."),
-    429: ("too-many-requests", "The key has used up its requests for now; see `Retry-After`. Nothing was done."),
-    500: ("internal-error", "A fault of the service; its log has it under the `X-Request-Id`."),
-    503: ("unavailable", "The database is away. Repeat it with the same key: nothing is done twice."),
+
+def _malformed() -> Problem:
+    try:
+        loads(b'{"channel": "EMAIL",}')
+    except Problem as problem:
+        return problem
+    raise AssertionError("this is JSON after all")
+
+
+def _known(error: Exception) -> Problem:
+    """What a service's error is answered with."""
+    problem = problem_of(error)
+    assert problem is not None  # noqa: S101 (named here, so known there)
+    return problem
+
+
+UNKNOWN_FIELD = invalid(unknown_fields(["colour"], ()))
+_UNKNOWN_PARAMETER = invalid([unknown_parameter("colour")])
+_MALFORMED = _malformed()
+# The examples are the problems that the service answers with, not copies of them.
+_PROBLEMS: dict[int, tuple[str, Problem]] = {
+    400: ("What is wrong stands in `errors`, field by field. Nothing was done.", _UNKNOWN_PARAMETER),
+    401: ("No key, or one that is unknown, expired or revoked.", to_problem(exceptions.NotAuthenticated())),
+    403: ("The key does not have the scope for that.", to_problem(exceptions.PermissionDenied(HasScope.message))),
+    404: ("There is none, or it is another client's.", not_found()),
+    406: ("Answers are JSON; the `Accept` header allows none.", to_problem(exceptions.NotAcceptable())),
+    409: ("The key belongs to a notification with other details.", _known(IdempotencyConflict())),
+    411: ("The body's length is not stated and cannot be told.", length_required()),
+    413: ("The body is longer than 1 MiB (a batch: 16 MiB).", too_long(BODY_MAX_BYTES)),
+    415: ("The body must be `application/json`.", to_problem(exceptions.UnsupportedMediaType("text/plain"))),
+    429: ("The key has used up its requests for now; see `Retry-After`. Nothing was done.", too_many_requests(1)),
+    500: ("A fault of the service; its log has it under the `X-Request-Id`.", internal_error()),
+    503: ("The database is away. Repeat it with the same key: nothing is done twice.", unavailable()),
 }
 _ALWAYS = (400, 401, 403, 406, 411, 413, 429, 500, 503)
 
@@ -45,32 +83,59 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
         }
 
 
-def problem(status: int, kind: str | None = None, description: str | None = None) -> OpenApiResponse:
-    usual_kind, usual_description = _PROBLEMS[status]
-    document = {
-        "type": TYPE_PREFIX + (kind or usual_kind),
-        "title": (kind or usual_kind).replace("-", " ").capitalize(),
-        "status": status,
-        "detail": description or usual_description,
-        "errors": [],
-    }
+def problem(status: int, *examples: Problem | Exception, description: str | None = None) -> OpenApiResponse:
+    """An answer that is a problem document.
+
+    Args:
+        examples: problems, or errors of this app's services; without any, the usual one of this status.
+    """
+    usual_description, usual = _PROBLEMS[status]
+    shown = [example if isinstance(example, Problem) else _known(example) for example in examples or (usual,)]
     return OpenApiResponse(
         response=reference("Problem"),
         description=description or usual_description,
-        examples=[OpenApiExample("problem", value=document, media_type=MEDIA_TYPE, status_codes=[str(status)])],
+        examples=[
+            OpenApiExample(p.kind, value=p.document(), media_type=MEDIA_TYPE, status_codes=[str(status)]) for p in shown
+        ],
     )
 
 
-def responses(answers: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse) -> dict[Any, Any]:
-    found: dict[Any, Any] = {(status, JSON): response for status, response in answers.items()}
+def responses(
+    answers: dict[int, OpenApiResponse], *problems: int, **special: OpenApiResponse
+) -> dict[tuple[int, str], OpenApiResponse]:
+    """By status and media type.
+
+    Args:
+        problems: the statuses of problems beside those that every address has; 415 where there is a body to read.
+        special: `on_409` and so on: what to say instead of the usual.
+    """
+    found = {(status, JSON): response for status, response in answers.items()}
     found |= {(status, MEDIA_TYPE): problem(status) for status in sorted({*_ALWAYS, *problems})}
+    if 415 in problems:
+        found[400, MEDIA_TYPE] = problem(400, UNKNOWN_FIELD, _MALFORMED)
     return found | {(int(status.removeprefix("on_")), MEDIA_TYPE): r for status, r in special.items()}
 
 
-def good(schema: str | tuple[str, ...], description: str) -> OpenApiResponse:
-    """An answer that has one of these schemas."""
+def refused_fields(*errors: dict[str, str]) -> OpenApiResponse:
+    """A 400 for a body with these errors, or that is no JSON."""
+    return problem(400, invalid(errors), _MALFORMED)
+
+
+def good(schema: str | tuple[str, ...], description: str, **examples: Any) -> OpenApiResponse:
+    """An answer that has one of these schemas.
+
+    Args:
+        examples: by title (with `_` for spaces), instead of those of the schemas.
+    """
     answer = reference(schema) if isinstance(schema, str) else {"oneOf": [reference(name) for name in schema]}
-    return OpenApiResponse(response=answer, description=description)
+    return OpenApiResponse(
+        response=answer,
+        description=description,
+        examples=[
+            OpenApiExample(name.replace("_", " "), value=value, media_type=JSON, response_only=True)
+            for name, value in examples.items()
+        ],
+    )
 
 
 def header(name: str, description: str, status: int | None = None, schema: Any = OpenApiTypes.STR) -> OpenApiParameter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from notifications.request import canonical_filter, parse_instant
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid, within
 from notifications.selectors import NotificationFilter
 from notifications.status import Status
-from notifyq.rest.pagination import Cursor, paginate, read_limit
+from notifyq.rest.pagination import paginate, read_place
 from notifyq.rest.problem import field_error, invalid
 from notifyq.rest.view import query_values
 
@@ -32,14 +32,14 @@ class ListNotifications(NotificationsView):
     @openapi.list_notifications
     def get(self, request: Request) -> Response:
         """One page of those that match."""
-        values = query_values(request, {*_PARAMETERS, "status", "limit", "cursor"}, repeatable={"status"})
-        limit = read_limit(*values.get("limit", [None]))
-        cursor = Cursor.decode(values["cursor"][0]) if "cursor" in values else None
+        known = {*_PARAMETERS, "status", "limit", "cursor"}
+        values = query_values(request, known, repeatable={"status"}, checks=(read_place, read_filter))
+        limit, cursor = read_place(values)
         rows = selectors.listed(self.holder(request).sees, read_filter(values))
         return Response(paginate(request, rows, limit=limit, cursor=cursor, present=present.notification))
 
 
-def read_filter(values: dict[str, list[str]]) -> NotificationFilter:
+def read_filter(values: Mapping[str, list[str]]) -> NotificationFilter:
     """What the query asks for.
 
     Raises:
@@ -85,6 +85,13 @@ def _uuid(text: str) -> UUID:
         raise Invalid("not_a_uuid", "must be a UUID") from None
 
 
+def _recipient(text: str) -> str:
+    if re.match(r" *[0-9]", text):
+        # No guess as with times: of several addresses of a person, the wrong list would look like an answer.
+        raise Invalid("not_an_address", "must begin with + for a phone number; in a URL, + is written %2B")
+    return canonical_filter(text)
+
+
 def _instant(text: str) -> object:
     """A `+` that was not escaped has become a space on its way."""
     return parse_instant(re.sub(r" (\d\d:\d\d)$", r"+\1", text))
@@ -93,7 +100,7 @@ def _instant(text: str) -> object:
 _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "channel": ("channel", lambda text: Channel[_one_of(Channel.__members__, text)]),
     "priority": ("priority", lambda text: Priority[_one_of(Priority.__members__, text)]),
-    "recipient": ("recipient", canonical_filter),
+    "recipient": ("recipient", _recipient),
     "reference": ("reference", _label),
     "userId": ("user_id", _label),
     "groupId": ("group_id", _uuid),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from notifications.errors import FieldError
+from notifications.errors import FieldError, shown_name
 from notifyq.rest.problem import field_error
 
 REQUEST_FIELDS = (
@@ -42,8 +42,7 @@ def snake(name: str) -> str:
 
 def camel(name: str) -> str:
     """`send_at` → `sendAt`."""
-    first, *others = name.split("_")
-    return first + "".join(part.capitalize() for part in others)
+    return shown_name(name)
 
 
 def camel_errors(errors: Iterable[FieldError]) -> list[dict[str, str]]:

@@ -5,49 +5,29 @@ from __future__ import annotations
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
-from notifications.api.describe import ID, JSON, REQUEST_ID, good, header, problem, query, responses
+from notifications.api import examples
+from notifications.api.describe import (
+    ID,
+    JSON,
+    REQUEST_ID,
+    good,
+    header,
+    problem,
+    query,
+    refused_fields,
+    responses,
+)
 from notifications.api.json_schema import one_of, reference
+from notifications.api.schemas import ERROR_CODES
 from notifications.channel import Channel, Priority
+from notifications.errors import PastExpiry, TooLate
+from notifications.services.reschedule import NOT_BEFORE_EXPIRY
+from notifications.services.retry import EXPIRY_NEEDED
 from notifications.status import Status
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
 
-_EXAMPLES = {
-    "An e-mail": {
-        "channel": "EMAIL",
-        "recipient": "ada@example.com",
-        "subject": "Your order is on its way",
-        "body": "Dear Ada, order 1234 left our warehouse today.",
-        "reference": "order-1234",
-        "idempotencyKey": "order-1234-shipped",
-    },
-    "A text message tomorrow": {
-        "channel": "SMS",
-        "recipient": "+14155550100",
-        "body": "Your appointment is at 9:30.",
-        "delaySeconds": 86400,
-        "ttlSeconds": 3600,
-        "idempotencyKey": "appointment-77-reminder",
-    },
-    "The same in two ways": {
-        "targets": [
-            {"channel": "EMAIL", "recipient": "ada@example.com"},
-            {"channel": "SMS", "recipient": "+14155550100"},
-        ],
-        "subject": "Your order is on its way",
-        "body": "Order 1234 left our warehouse today.",
-        "idempotencyKey": "order-1234-both",
-    },
-    "An urgent push message": {
-        "channel": "PUSH",
-        "recipient": "fcm:cXk3vN0example",
-        "subject": "New sign-in",
-        "body": "Was this you?",
-        "data": {"screen": "security"},
-        "priority": "HIGH",
-        "collapseKey": "sign-in",
-        "idempotencyKey": "sign-in-9001",
-    },
-}
+_TOO_LATE = TooLate("SENT")
+_OPEN = TooLate("PENDING", may_have_been_sent=True)
 
 create_notification = extend_schema(
     operation_id="createNotification",
@@ -69,13 +49,23 @@ create_notification = extend_schema(
     request={JSON: {"oneOf": [reference("NotificationRequest"), reference("GroupRequest")]}},
     responses=responses(
         {
-            201: good(("Notification", "NotificationGroup"), "Stored; it is going to be sent."),
-            200: good(("Notification", "NotificationGroup"), "A repeat: what this key made, as it stands."),
+            201: good(
+                ("Notification", "NotificationGroup"),
+                "Stored; it is going to be sent.",
+                One=examples.ACCEPTED,
+                Several_targets=examples.GROUP,
+            ),
+            200: good(
+                ("Notification", "NotificationGroup"),
+                "A repeat: what this key made, as it stands.",
+                Sent_by_now=examples.SENT,
+            ),
         },
         409,
         415,
+        on_400=refused_fields(examples.SUBJECT_MISSING),
     ),
-    examples=[OpenApiExample(name, value=value, request_only=True) for name, value in _EXAMPLES.items()],
+    examples=[OpenApiExample(name, value=value, request_only=True) for name, value in examples.REQUESTS.items()],
 )
 
 create_batch = extend_schema(
@@ -91,7 +81,7 @@ create_batch = extend_schema(
     examples=[
         OpenApiExample(
             "Two",
-            value={"notifications": [_EXAMPLES["An e-mail"], _EXAMPLES["A text message tomorrow"]]},
+            value={"notifications": [examples.REQUESTS["An e-mail"], examples.REQUESTS["A text message tomorrow"]]},
             request_only=True,
         )
     ],
@@ -111,7 +101,7 @@ list_notifications = extend_schema(
         query("reference", OpenApiTypes.STR, "Only this label."),
         query("userId", OpenApiTypes.STR, "Only this label."),
         query("groupId", OpenApiTypes.UUID, "Only this group."),
-        query("errorCode", OpenApiTypes.STR, "Only those whose last error has this code."),
+        query("errorCode", OpenApiTypes.STR, f"Only those whose last error has this code. {ERROR_CODES}"),
         query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
         query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
         query(
@@ -141,13 +131,14 @@ cancel_notification = extend_schema(
     parameters=[REQUEST_ID, ID],
     request=None,
     responses=responses(
-        {200: good("Notification", "It is CANCELLED.")},
+        {200: good("Notification", "It is CANCELLED.", Done=examples.CANCELLED)},
         404,
         415,
         on_409=problem(
             409,
-            "too-late",
-            "It has left PENDING, or (`may-have-been-sent`) an attempt is open that may have been sent.",
+            _TOO_LATE,
+            _OPEN,
+            description="It has left PENDING, or (`may-have-been-sent`) an attempt is open that may have been sent.",
         ),
     ),
 )
@@ -171,14 +162,16 @@ reschedule_notification = extend_schema(
     parameters=[REQUEST_ID, ID],
     request={JSON: reference("RescheduleRequest")},
     responses=responses(
-        {200: good("Notification", "It waits for the new time.")},
+        {200: good("Notification", "It waits for the new time.", Done=examples.RESCHEDULED)},
         404,
         415,
         on_409=problem(
             409,
-            "too-late",
-            "It has left PENDING, or an attempt is open that may have been sent (`may-have-been-sent`), or the new "
-            "time is not before its expiry (`past-expiry`).",
+            _TOO_LATE,
+            _OPEN,
+            PastExpiry("send_at", NOT_BEFORE_EXPIRY),
+            description="It has left PENDING, or an attempt is open that may have been sent (`may-have-been-sent`), "
+            "or the new time is not before its expiry (`past-expiry`).",
         ),
     ),
 )
@@ -192,11 +185,14 @@ retry_notification = extend_schema(
     parameters=[REQUEST_ID, ID],
     request={JSON: reference("RetryRequest")},
     responses=responses(
-        {200: good("Notification", "It waits for a worker.")},
+        {200: good("Notification", "It waits for a worker.", Done=examples.RETRIED)},
         404,
         415,
         on_409=problem(
-            409, "too-late", "It is in another state, or its time to live is over (`past-expiry`): give `expiresAt`."
+            409,
+            _TOO_LATE,
+            PastExpiry("expires_at", EXPIRY_NEEDED),
+            description="It is in another state, or its time to live is over (`past-expiry`): give `expiresAt`.",
         ),
     ),
 )
@@ -221,10 +217,10 @@ resolve_notification = extend_schema(
     parameters=[REQUEST_ID, ID],
     request={JSON: reference("ResolveRequest")},
     responses=responses(
-        {200: good("Notification", "It has the outcome.")},
+        {200: good("Notification", "It has the outcome.", Done=examples.RESOLVED)},
         404,
         415,
-        on_409=problem(409, "too-late", "It is not held as UNCONFIRMED."),
+        on_409=problem(409, _TOO_LATE, description="It is not held as UNCONFIRMED."),
     ),
 )
 

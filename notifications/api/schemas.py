@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.outcome import BUG, EXPIRED, LOST, NOT_DELIVERED, UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.request.content import (
     BODY_MAX_BYTES,
@@ -19,6 +21,7 @@ from notifications.request.group import TARGETS_LEAST, TARGETS_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
 from notifications.verdict import Outcome
+from notifyq.rest.problem import invalid
 
 BATCH_MOST = 1000
 
@@ -132,10 +135,21 @@ BATCH_REQUEST: Schema = {
 
 _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered; also the provider's idempotency key."}
 
+ERROR_CODES = (
+    f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
+    f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
+    f"`{LOST}` (its worker died), `{BUG}` (a fault of the service)."
+)
+_NOT_YET = "Always null for now: nothing fills it yet."
+
 _NOTIFICATION: dict[str, Schema] = {
     "id": _ID,
     "groupId": or_null({"type": "string", "format": "uuid", "description": "What was created together shares it."}),
-    "status": one_of(Status, "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final."),
+    "status": one_of(
+        Status,
+        "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING is set aside for asking a provider "
+        "what became of it; nothing is in it for now.",
+    ),
     "waitingReason": or_null(one_of(WaitingReason, "Why a PENDING one is not due.")),
     "channel": one_of(Channel, "What kind of address the recipient is."),
     "recipient": text("In canonical form."),
@@ -149,12 +163,15 @@ _NOTIFICATION: dict[str, Schema] = {
     "provider": or_null(text("The provider that accepted it.")),
     "lastUsedProvider": or_null(text("The provider of the last attempt.")),
     "providerMessageId": or_null(text("The provider's own id for it.")),
-    "reconciledAt": or_null(instant("When the provider was last asked what became of it.")),
-    "deliveryStatus": or_null(text("What the provider later reported from the recipient's side.")),
+    "reconciledAt": or_null(instant(f"When the provider was last asked what became of it. {_NOT_YET}")),
+    "deliveryStatus": or_null(text(f"What the provider later reported from the recipient's side. {_NOT_YET}")),
     "lastError": {
         "description": "What the last failed attempt met with.",
         "anyOf": [
-            whole_object({"code": text("Stable, for programs."), "message": or_null(text("For people."))}, "An error."),
+            whole_object(
+                {"code": text(f"Stable, for programs. {ERROR_CODES}"), "message": or_null(text("For people."))},
+                "An error.",
+            ),
             {"type": "null"},
         ],
     },
@@ -166,53 +183,7 @@ _NOTIFICATION: dict[str, Schema] = {
     "updatedAt": instant("When it last changed."),
     "finishedAt": or_null(instant("When it became final.")),
 }
-_EXAMPLE = dict.fromkeys(_NOTIFICATION) | {
-    "id": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8",
-    "status": "SENT",
-    "channel": "EMAIL",
-    "recipient": "ada@example.com",
-    "subject": "Your order is on its way",
-    "priority": "NORMAL",
-    "sendAt": "2030-01-31T08:00:00.000000Z",
-    "dueAt": "2030-01-31T08:00:00.000000Z",
-    "attemptCount": 1,
-    "maxAttempts": 6,
-    "provider": "smtp",
-    "lastUsedProvider": "smtp",
-    "providerMessageId": "<01a22cbf@mail.example.com>",
-    "operatorRetryCount": 0,
-    "reference": "order-1234",
-    "metadata": {},
-    "createdAt": "2030-01-31T08:00:00.000000Z",
-    "updatedAt": "2030-01-31T08:00:00.412650Z",
-    "finishedAt": "2030-01-31T08:00:00.412650Z",
-}
-_ATTEMPT_EXAMPLE = {
-    "cycle": 1,
-    "number": 1,
-    "hop": 1,
-    "provider": "smtp",
-    "outcome": "ACCEPTED",
-    "errorCode": None,
-    "errorMessage": None,
-    "providerMessageId": "<01a22cbf@mail.example.com>",
-    "startedAt": "2030-01-31T08:00:00.031200Z",
-    "finishedAt": "2030-01-31T08:00:00.398100Z",
-}
-_CONTENT_EXAMPLE: dict[str, Any] = {
-    "body": "Dear Ada, order 1234 left our warehouse today.",
-    "htmlBody": None,
-    "data": {},
-    "fromName": None,
-    "replyTo": None,
-    "collapseKey": None,
-    "onUnconfirmed": "RETRY",
-    "attempts": [_ATTEMPT_EXAMPLE],
-    "webhookEvents": [],
-    "operatorActions": [],
-}
-
-NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.") | {"example": _EXAMPLE}
+NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.") | {"example": examples.SENT}
 
 ATTEMPT = whole_object(
     {
@@ -221,14 +192,14 @@ ATTEMPT = whole_object(
         "hop": whole("Grows with each provider tried within an attempt."),
         "provider": or_null(text("Who was asked to send it.")),
         "outcome": one_of(Outcome, "The provider's verdict; LOST when the worker died."),
-        "errorCode": or_null(text("Stable, for programs.")),
+        "errorCode": or_null(text(f"Stable, for programs. {ERROR_CODES}")),
         "errorMessage": or_null(text("For people.")),
         "providerMessageId": or_null(text("The provider's own id for it.")),
         "startedAt": or_null(instant("When the request went out.")),
         "finishedAt": instant("When the verdict was known."),
     },
     "One try with one provider.",
-) | {"example": _ATTEMPT_EXAMPLE}
+) | {"example": examples.ATTEMPT}
 
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
@@ -249,7 +220,7 @@ NOTIFICATION_IN_FULL = whole_object(
         },
     },
     "A notification with its content and history.",
-) | {"example": _EXAMPLE | _CONTENT_EXAMPLE}
+) | {"example": examples.IN_FULL}
 
 GROUP = whole_object(
     {
@@ -261,7 +232,7 @@ GROUP = whole_object(
         },
     },
     "What a request with several targets made.",
-)
+) | {"example": examples.GROUP}
 _INDEX = whole("The place in the request, from 0.", minimum=0)
 BATCH = whole_object(
     {
@@ -294,13 +265,13 @@ BATCH = whole_object(
         "rejected": whole("How many were refused.", minimum=0),
     },
     "What came of each.",
-)
+) | {"example": examples.BATCH}
 
 _URL = or_null({"type": "string", "format": "uri", "description": "Null at the end of the list."})
 PAGE = whole_object(
     {"results": {"type": "array", "items": reference("Notification")}, "next": _URL, "previous": _URL},
     "One page of a list; `next` leads to older ones, `previous` to newer ones.",
-)
+) | {"example": examples.PAGE}
 
 PAUSE = whole_object(
     {
@@ -312,12 +283,12 @@ PAUSE = whole_object(
         "createdBy": text("Who began it."),
     },
     "A pause in force.",
-)
+) | {"example": examples.PAUSE}
 
 PAUSE_LIST = whole_object(
     {"results": {"type": "array", "items": reference("Pause"), "description": "The oldest first."}},
     "What is paused.",
-)
+) | {"example": {"results": [examples.PAUSE]}}
 
 PAUSE_REQUEST: Schema = {
     "type": "object",
@@ -353,7 +324,7 @@ PROBLEM = whole_object(
         },
     },
     "A problem as RFC 9457 has it.",
-)
+) | {"example": invalid([examples.SUBJECT_MISSING]).document()}
 
 COMPONENTS = {
     "NotificationRequest": REQUEST,

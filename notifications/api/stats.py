@@ -7,7 +7,7 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import counting
+from notifications import counting, selectors
 from notifications.api import openapi, present
 from notifications.api.auth import READERS
 from notifications.api.view import NotificationsView
@@ -24,4 +24,6 @@ class Stats(NotificationsView):
         """Of the whole queue for an operator, of its own notifications for a client."""
         query_values(request, ())
         client = self.holder(request).sees
-        return Response(present.counts(counting.count_all() if client is None else counting.count_own(client)))
+        counts = counting.count_all() if client is None else counting.count_own(client)
+        pauses = [present.pause(row) for row in selectors.active_pauses(client)]
+        return Response({**present.counts(counts), "pauses": pauses})

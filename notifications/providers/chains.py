@@ -46,11 +46,20 @@ def build(names: Mapping[Channel, tuple[str, ...]], settings: ProviderSettings) 
 
 def _chain(channel: Channel, names: tuple[str, ...], made: dict[str, Provider], settings: ProviderSettings) -> Chain:
     for name in names:
+        _check_carries(channel, name, settings)  # before its settings: whoever misplaced it need not have any
         if name not in made:
             made[name] = registry.build(name, settings)
-        if channel not in made[name].channels:
-            raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS names {name!r}, which cannot carry {channel}")
     return Chain(tuple(made[name] for name in names))
+
+
+def _check_carries(channel: Channel, name: str, settings: ProviderSettings) -> None:
+    variable = f"NOTIFYQ_{channel}_PROVIDERS"
+    try:
+        adapter = registry.find(name, settings)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{variable} names {name!r}: {error}") from None
+    if channel not in adapter.channels:
+        raise ConfigurationError(f"{variable} names {name!r}, which cannot carry {channel}")
 
 
 def close(chains: Chains) -> None:

@@ -16,17 +16,35 @@ ADAPTERS: dict[str, str] = {
 def build(name: str, settings: ProviderSettings) -> Provider:
     """Build the provider instance called `name` (`kind` or `kind:label`).
 
+    Raises:
+        ConfigurationError: no such kind, or one of its settings is missing or wrong.
+    """
+    return find(name, settings).from_settings(name, settings)
+
+
+def find(name: str, settings: ProviderSettings) -> type[Provider]:
+    """The adapter of `name`. Reads none of the instance's own settings.
+
     An adapter outside this project is found through NOTIFYQ_EXTRA_PROVIDERS, a comma-separated list of
     `kind=module:Class`.
 
     Raises:
-        ConfigurationError: no such kind, or one of its settings is missing or wrong.
+        ConfigurationError: no such kind or its adapter cannot be loaded.
     """
     kind = name.partition(":")[0]
     known = ADAPTERS | _extra(settings)
     if kind not in known:
         raise ConfigurationError(f"there is no provider called {kind!r}; known are {', '.join(sorted(known))}")
-    return _load(kind, known[kind]).from_settings(name, settings)
+    return _load(kind, known[kind])
+
+
+def kinds(settings: ProviderSettings) -> set[str]:
+    """The names of all adapters.
+
+    Raises:
+        ConfigurationError: NOTIFYQ_EXTRA_PROVIDERS cannot be read.
+    """
+    return {*ADAPTERS, *_extra(settings)}
 
 
 def _extra(settings: ProviderSettings) -> dict[str, str]:

@@ -118,8 +118,8 @@ def _read_key(fields: Fields) -> str:
     """Empty when it is to be made of the content."""
     if fields.flag("dedupe_by_content"):
         if fields.given("idempotency_key"):
-            for name in ("idempotency_key", "dedupe_by_content"):
-                fields.wrong(name, "conflict", "must not be given together with the other one")
+            fields.wrong("idempotency_key", "conflict", "must not be given together with dedupeByContent")
+            fields.wrong("dedupe_by_content", "conflict", "must not be given together with idempotencyKey")
         return ""
     key = fields.text("idempotency_key", max_length=KEY_MAX_LENGTH, required=True)
     if key is not None and not key.isprintable():

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from notifications.errors import FieldError
+from notifications.errors import FieldError, shown_name
 from notifications.request.fields import Fields, Invalid, storable
 
 AHEAD_MAX_SECONDS = 366 * 86_400
@@ -105,8 +105,8 @@ def _read_length(fields: Fields, name: str, *, most: float, above_zero: bool = F
 
 def _refuse_both(fields: Fields, first: str, second: str) -> None:
     if fields.given(first) and fields.given(second):
-        for name in (first, second):
-            fields.wrong(name, "conflict", "must not be given together with the other one of its pair")
+        for name, other in ((first, second), (second, first)):
+            fields.wrong(name, "conflict", f"must not be given together with {shown_name(other)}")
 
 
 def _parse_text(text: str) -> datetime:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from notifications import queue, selectors
-from notifications.errors import FieldError, InvalidRequest, TooLate
+from notifications.errors import InvalidRequest, TooLate
 from notifications.models import Action, Client, Notification
 from notifications.queue import Actor, Together
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields
@@ -91,8 +91,9 @@ def _read_which(group_id: UUID | None, reference: object) -> str | None:
     fields = Fields({"group_id": group_id, "reference": reference})
     label = fields.text("reference", max_length=LABEL_MAX_LENGTH)
     if not fields.errors and (group_id is None) == (label is None):
-        message = "must be given, or the other one" if label is None else "must not be given together with the other"
-        fields.errors += [FieldError(name, "one_of", message) for name in ("group_id", "reference")]
+        wanted = "must be given, or" if label is None else "must not be given together with"
+        fields.wrong("group_id", "one_of", f"{wanted} reference")
+        fields.wrong("reference", "one_of", f"{wanted} groupId")
     if fields.errors:
         raise InvalidRequest(fields.errors)
     return label

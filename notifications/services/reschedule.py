@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from notifications import queue, selectors
-from notifications.errors import FieldError, InvalidRequest, PastExpiry, TooLate
+from notifications.errors import InvalidRequest, PastExpiry, TooLate, shown_name
 from notifications.models import Action, Client, Notification
 from notifications.queue import Actor
 from notifications.request.fields import Fields
@@ -16,6 +16,7 @@ from notifications.services.acts import TRIES, act_of, log_act
 from notifications.services.cancel import refuse_when_decided
 from notifications.status import Status
 
+NOT_BEFORE_EXPIRY = "must be before the time of expiry of this notification"
 _PAIR = ("send_at", "delay_seconds")
 
 
@@ -64,7 +65,8 @@ def _read(given: Mapping[str, object]) -> Schedule:
     fields = Fields(given)
     timing = read_timing(fields)
     if not fields.errors and not any(fields.given(name) for name in _PAIR):
-        fields.errors += [FieldError(name, "one_of", "must be given, or the other one") for name in _PAIR]
+        for name, other in zip(_PAIR, reversed(_PAIR), strict=True):
+            fields.wrong(name, "one_of", f"must be given, or {shown_name(other)}")
     schedule, clock_errors = resolve(timing, selectors.database_now())
     if fields.errors or clock_errors:
         raise InvalidRequest([*fields.errors, *clock_errors])
@@ -74,4 +76,4 @@ def _read(given: Mapping[str, object]) -> Schedule:
 def _refuse_past_expiry(present: Notification, schedule: Schedule, given: Mapping[str, object]) -> None:
     if present.expires_at is not None and present.expires_at <= schedule.send_at:
         field = next(name for name in _PAIR if given[name] is not None)
-        raise PastExpiry(field, "must be before the time of expiry of this notification")
+        raise PastExpiry(field, NOT_BEFORE_EXPIRY)

@@ -16,6 +16,7 @@ from notifications.request.times import read_instant
 from notifications.services.acts import TRIES, log_act, read_reason
 from notifications.status import Status
 
+EXPIRY_NEEDED = "is needed: the time to live of this notification is over"
 LIMIT_MOST = 1000
 PROVIDER_MAX_LENGTH = 40
 
@@ -133,7 +134,7 @@ def _details(expires_at: datetime | str | None) -> dict[str, object]:
 def _refuse_when_expired(present: Notification, expiry: datetime | None) -> None:
     expired = present.expires_at is not None and present.expires_at <= selectors.database_now()
     if expiry is None and expired:
-        raise PastExpiry("expires_at", "is needed: the time to live of this notification is over")
+        raise PastExpiry("expires_at", EXPIRY_NEEDED)
 
 
 def _read_selection(fields: Fields, now: datetime) -> Selection:

@@ -42,6 +42,7 @@ def examine() -> Iterator[Finding]:
     yield installation.secret_key(settings.SECRET_KEY)
     yield installation.debug(on=settings.DEBUG)
     yield installation.providers(config)
+    yield installation.variables()
     yield installation.lease(config)
     yield installation.grace(config)
     yield installation.metrics(settings.METRICS_PROBLEM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
+from notifyq import unknown_variables
 from notifyq.doctor.finding import Finding, fail, ok, warn
 from notifyq.env import Config, Environment
 
@@ -40,6 +41,14 @@ def providers(config: Config) -> Finding:
     return ok(
         "providers", "; ".join(f"{c}: {', '.join(p.name for p in chain.providers)}" for c, chain in built.items())
     )
+
+
+def variables() -> Finding:
+    """To be called after `providers`, which reads theirs."""
+    found = unknown_variables.warnings()
+    if found:
+        return warn("variables", f"{'; '.join(found)}. Correct or remove what is misspelt.")
+    return ok("variables", "every NOTIFYQ_… variable is a known one")
 
 
 def lease(config: Config) -> Finding:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 
-from notifyq.rest.problem import Problem
+from notifyq.rest.problem import Problem, length_required, too_long
 
 _STEP = 1 << 16
 _DRAIN_BYTES = 16 << 20
@@ -35,11 +35,11 @@ class BodyLengthMiddleware:
         if stated or not request.headers.get("Transfer-Encoding"):
             return self._get_response(request)
         if not request.META.get("wsgi.input_terminated"):
-            return Problem(411, "length-required", "Please state the body's length in Content-Length.").response()
+            return length_required().response()
         most = _most_bytes(request)
         body = _read(request.META["wsgi.input"], most)
         if body is None:
-            return Problem(413, "too-large", f"The body must be at most {most} bytes.").response()
+            return too_long(most).response()
         request.META["CONTENT_LENGTH"] = str(len(body))
         request._stream = io.BytesIO(body)
         return self._get_response(request)

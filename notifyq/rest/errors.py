@@ -13,7 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from notifyq.rest.problem import MEDIA_TYPE, Problem, not_found, unavailable
+from notifyq.rest.problem import MEDIA_TYPE, Problem, internal_error, not_found, unavailable
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def to_problem(error: Exception) -> Problem:
         if (problem := translate(error)) is not None:
             return problem
     log_error("request_failed", error)
-    return Problem(500, "internal-error", "Something went wrong on our side; the log has it under the request's id.")
+    return internal_error()
 
 
 def log_error(event: str, error: Exception) -> None:

@@ -32,4 +32,4 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     if not request.path.startswith(API_ROOT):
         return defaults.server_error(request)
-    return Problem(500, "internal-error", "Something went wrong on our side.").response()
+    return problem.internal_error().response()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from notifyq.rest.problem import field_error, invalid
+from notifyq.rest.problem import Problem, field_error, invalid
 
 Row = TypeVar("Row", bound=Model)
 
@@ -49,6 +49,26 @@ def read_limit(text: str | None) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= LIMIT_MAX):
         raise invalid([field_error("limit", "invalid", f"must be a whole number from 1 to {LIMIT_MAX}")])
     return int(text)
+
+
+def read_place(values: Mapping[str, list[str]]) -> tuple[int, Cursor | None]:
+    """How long a page is asked for, and from where on, by the query's values.
+
+    Raises:
+        Problem: 400, naming what is wrong of `limit` and `cursor`.
+    """
+    limit, cursor, errors = LIMIT_DEFAULT, None, []
+    try:
+        limit = read_limit(*values.get("limit", [None]))
+    except Problem as problem:
+        errors += problem.errors
+    try:
+        cursor = Cursor.decode(values["cursor"][0]) if "cursor" in values else None
+    except Problem as problem:
+        errors += problem.errors
+    if errors:
+        raise invalid(errors)
+    return limit, cursor
 
 
 def paginate(

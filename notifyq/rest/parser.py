@@ -10,7 +10,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
 from notifyq.rest.body_length import drain
-from notifyq.rest.problem import Problem, field_error
+from notifyq.rest.problem import Problem, field_error, too_long
 
 BODY_MAX_BYTES = 1 << 20
 """A view with larger bodies says so by its `body_max_bytes`."""
@@ -77,11 +77,7 @@ def refuse_long_body(request: Request, most: int) -> None:
     stated = request.META.get("CONTENT_LENGTH") or "0"
     if stated.isascii() and stated.isdigit() and int(stated) > most:
         drain(request.stream)
-        raise _too_long(most)
-
-
-def _too_long(most: int) -> Problem:
-    return Problem(413, "too-large", f"The body must be at most {most} bytes.")
+        raise too_long(most)
 
 
 def _read(stream: IO[bytes], most: int) -> bytes:
@@ -90,7 +86,7 @@ def _read(stream: IO[bytes], most: int) -> bytes:
     if len(raw) <= most:
         return raw
     drain(stream)
-    raise _too_long(most)
+    raise too_long(most)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -89,6 +89,18 @@ def not_found() -> Problem:
     return Problem(404, "not-found", "There is nothing at this address, or it is not yours.")
 
 
+def internal_error() -> Problem:
+    return Problem(500, "internal-error", "Something went wrong on our side; the log has it under the request's id.")
+
+
+def length_required() -> Problem:
+    return Problem(411, "length-required", "Please state the body's length in Content-Length.")
+
+
+def too_long(most_bytes: int) -> Problem:
+    return Problem(413, "too-large", f"The body must be at most {most_bytes} bytes.")
+
+
 def too_many_requests(retry_after_seconds: int) -> Problem:
     return Problem(
         429,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -13,8 +14,9 @@ from rest_framework.views import APIView
 
 from notifyq.rest.auth import HasScope
 from notifyq.rest.parser import BODY_MAX_BYTES, StrictJsonParser, refuse_long_body
-from notifyq.rest.problem import field_error, invalid, not_found
+from notifyq.rest.problem import Problem, field_error, invalid, not_found
 
+ERRORS_SHOWN_MOST = 50
 _HEADERS = "headers_of_the_answer"
 
 
@@ -53,26 +55,61 @@ def add_headers(request: Request, headers: Mapping[str, str]) -> None:
     setattr(request, _HEADERS, {**getattr(request, _HEADERS, {}), **headers})
 
 
-def query_values(request: Request, known: Collection[str], repeatable: Collection[str] = ()) -> dict[str, list[str]]:
+Check = Callable[[Mapping[str, list[str]]], object]
+
+
+def query_values(
+    request: Request, known: Collection[str], repeatable: Collection[str] = (), checks: Iterable[Check] = ()
+) -> dict[str, list[str]]:
     """The query's values by name.
 
+    Args:
+        checks: what reads the values; what they raise as a `Problem` is told together with all else that is wrong.
+
     Raises:
-        Problem: 400, naming what is unknown, given twice, or not text that can be stored.
+        Problem: 400, naming what is unknown, given twice, not text that can be stored, or refused by a check.
     """
+    errors = _query_errors(request, known, repeatable)
+    named = {error["field"] for error in errors}
+    values = {name: texts for name, texts in request.query_params.lists() if texts}
+    for check in checks:
+        try:
+            check({name: texts for name, texts in values.items() if name not in named})
+        except Problem as problem:
+            errors += problem.errors
+    if errors:
+        raise invalid(errors[:ERRORS_SHOWN_MOST])
+    return values
+
+
+def _query_errors(request: Request, known: Collection[str], repeatable: Collection[str]) -> list[dict[str, str]]:
     errors = []
     for name, values in request.query_params.lists():
         if name not in known:
-            errors.append(field_error(name[:100].replace("\x00", "?"), "unknown", "is not a parameter of this address"))
+            errors.append(unknown_parameter(name))
         elif len(values) > 1 and name not in repeatable:
             errors.append(field_error(name, "repeated", "must be given only once"))
         elif any("\x00" in value for value in values):
             errors.append(field_error(name, "nul_character", "must not contain the NUL character"))
-    if errors:
-        raise invalid(errors[:20])
-    return {name: values for name, values in request.query_params.lists() if values}
+    return errors
+
+
+def unknown_parameter(name: str) -> dict[str, str]:
+    return field_error(name[:100].replace("\x00", "?"), "unknown", "is not a parameter of this address")
 
 
 @csrf_exempt
 def unknown_address(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Below /api/ even what is not there answers as a problem document."""
-    return not_found().response()
+    return (_slash_too_many() if rest.endswith("/") and _is_known(request.path.rstrip("/")) else not_found()).response()
+
+
+def _slash_too_many() -> Problem:
+    return Problem(404, "not-found", "There is nothing at this address. Leave off the slash at its end.")
+
+
+def _is_known(path: str) -> bool:
+    try:
+        return resolve(path).func is not unknown_address
+    except Resolver404:
+        return False

@@ -7,10 +7,11 @@ handed to the operating system: a power cut may still take the last moments, as 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,13 +112,14 @@ class Store:
     """One writer at a time; readers have connections of their own and wait for nobody."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, making it where needed.
+        """Open the file, making it where needed; nobody else may read it, as it holds recipients and contents.
 
         Raises:
             OSError: the directory cannot be made.
             sqlite3.Error: the file cannot be opened, or is something else.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
+        _make_private(path)
         self._path = path
         self._lock = threading.Lock()
         self._writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=64)
@@ -168,6 +170,14 @@ class Store:
     def _read(self, statement: str, *parameters: str) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self._path, isolation_level=None)) as reader:
             return reader.execute(statement, parameters).fetchall()
+
+
+def _make_private(path: Path) -> None:
+    """Mode 600 before SQLite opens it, which gives the same mode to the -wal and -shm that it puts beside it."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        with suppress(FileNotFoundError, PermissionError):  # not there, or another user's to close
+            name.chmod(0o600)
 
 
 def _stored(row: tuple[Any, ...]) -> Stored:

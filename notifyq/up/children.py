@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
+from notifyq.up.guard import Guard
+
 _KILL_WAIT_SECONDS = 5
 _LAST_LINES = 12
 _LOOK_SECONDS = 0.05
@@ -62,11 +64,13 @@ class Children:
     Args:
         root: the directory of manage.py, where they run.
         logs: directory for their output, a file each, begun anew at every start.
+        guard: ends them should we be killed.
     """
 
-    def __init__(self, root: Path, logs: Path) -> None:
+    def __init__(self, root: Path, logs: Path, guard: Guard) -> None:
         self._root = root
         self._logs = logs
+        self._guard = guard
         self._all: list[Child] = []
         logs.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -85,6 +89,7 @@ class Children:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._guard.watch(process.pid)
         child = Child(name, essential, process, log)
         self._all.append(child)
         return child
@@ -99,6 +104,7 @@ class Children:
         self._all = [child for child in self._all if child not in ended]
         for child in ended:
             child.kill()  # what it left behind in its group
+            self._guard.forget(child.process.pid)
         return ended
 
     def stop(self, grace_seconds: float, hurry: Event) -> list[str]:
@@ -116,6 +122,7 @@ class Children:
             if not _wait(child, grace_seconds, hurry):
                 killed.append(child.name)
             child.kill()
+            self._guard.forget(child.process.pid)
         self._all.clear()
         return killed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,16 +11,17 @@ from typing import Any
 
 import requests
 
-SAMPLES: Mapping[str, Mapping[str, str]] = {
+_TEXTS: Mapping[str, Mapping[str, str]] = {
     "EMAIL": {
-        "recipient": "ok@example.com",
         "subject": "Your first e-mail",
         "body": "Hello! This went through the queue to the sandbox provider.",
     },
-    "SMS": {"recipient": "+12025550123", "body": "Your first SMS went through the queue."},
-    "PUSH": {"recipient": "fcm:ok", "subject": "Your first push", "body": "It went through the queue."},
+    "SMS": {"body": "Your first SMS went through the queue."},
+    "PUSH": {"subject": "Your first push", "body": "It went through the queue."},
 }
 _FINAL = frozenset({"SENT", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED"})
+# A pause or a full rate limit may last for hours: nobody at a terminal waits for that.
+_LASTING = frozenset({"RATE_LIMITED", "PAUSED"})
 _WAIT_SECONDS = 30
 _LOOK_SECONDS = 0.03
 _HTTP_SECONDS = 10
@@ -44,14 +46,16 @@ class Client:
     def send(self, channel: str) -> dict[str, Any]:
         """Create the sample notification of a channel and follow it to its end; returns its last answer.
 
+        It is not followed any further when it has to wait for a rate limit or for the end of a pause.
+
         Raises:
             KeyRefused, Unexpected, requests.RequestException
         """
-        created = self._call("POST", "/api/v1/notifications", {"channel": channel, **SAMPLES[channel]})
+        created = self._call("POST", "/api/v1/notifications", sample(channel))
         shown = created
         for _ in range(int(_WAIT_SECONDS / _LOOK_SECONDS)):
             shown = self._call("GET", f"/api/v1/notifications/{created['id']}")
-            if shown["status"] in _FINAL:
+            if shown["status"] in _FINAL or shown.get("waitingReason") in _LASTING:
                 break
             self.wait(_LOOK_SECONDS)
         return shown
@@ -70,6 +74,18 @@ class Client:
         return result
 
 
+def sample(channel: str) -> dict[str, str]:
+    """A request body. Its recipient is a new one each time, or the starts of an hour would share one rate limit."""
+    return {"channel": channel, "recipient": _new_recipient(channel), **_TEXTS[channel]}
+
+
+def _new_recipient(channel: str) -> str:
+    """One that means nothing special to the sandbox: phone numbers from …0001 to …0009 do."""
+    unique = secrets.token_hex(4)
+    fictitious = f"+1202555{1000 + secrets.randbelow(9000)}"
+    return {"EMAIL": f"first-{unique}@example.com", "SMS": fictitious, "PUSH": f"fcm:first-{unique}"}[channel]
+
+
 def local_session() -> requests.Session:
     """A session for addresses on this machine: no proxy, no netrc."""
     session = requests.Session()
@@ -84,9 +100,17 @@ def steps(shown: Mapping[str, Any]) -> list[str]:
     for attempt in shown.get("attempts") or []:
         provider = attempt.get("provider") or "a provider"
         words.append(f"handed to {provider} after {_since(stored, attempt.get('startedAt'))}")
-    words.append(f"{shown['status']} after {_since(stored, shown.get('finishedAt'))}")
+    words.append(_ending(shown, stored))
     error = shown.get("lastError") or {}
     return [*words, f"{error.get('code')}: {error.get('message')}"] if error else words
+
+
+def _ending(shown: Mapping[str, Any], stored: datetime) -> str:
+    if shown["status"] in _FINAL:
+        return f"{shown['status']} after {_since(stored, shown.get('finishedAt'))}"
+    reason = shown.get("waitingReason")
+    until = f" because of {reason}, until {shown['dueAt']} or later" if reason else ""
+    return f"still {shown['status']}{until}"
 
 
 def _since(start: datetime, end: str | None) -> str:

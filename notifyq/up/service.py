@@ -17,13 +17,16 @@ from django.db import connection
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
+from notifications.providers import chains
+from notifyq import unknown_variables
 from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
-from notifyq.env import Config
+from notifyq.env import Config, Environment
 from notifyq.up import accounts, first
-from notifyq.up.addresses import Addresses, show
+from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
+from notifyq.up.guard import Guard
 from notifyq.up.ports import HOST, free_port, is_free
 from notifyq.up.screen import Screen
 
@@ -32,6 +35,7 @@ _SANDBOX_PORT = 8026
 _SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
 _PRIVATE_WEBHOOKS = "NOTIFYQ_WEBHOOK_ALLOW_PRIVATE_ADDRESSES"
 _READY_SECONDS = 60
+_MORE_GRACE_SECONDS = 5  # the workers' own grace period ends before ours
 _LOOK_SECONDS = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -66,7 +70,8 @@ class Service:
         self._root = root
         self._data_dir = open_data_dir(data_dir)
         self._screen = screen
-        self._children = Children(root, self._data_dir / "logs")
+        self._guard = Guard(root, config.grace_seconds + _MORE_GRACE_SECONDS)
+        self._children = Children(root, self._data_dir / "logs", self._guard)
         self._stop = Event()
         self._hurry = Event()
         self._sandbox_url = os.environ.get(_SANDBOX_URL, "")
@@ -79,12 +84,14 @@ class Service:
         Raises:
             ConfigurationError: it cannot start as asked, in one line.
         """
+        chains.close(chains.build(self._config.provider_chains, Environment()))  # as the workers will
         lock = try_lock(self._data_dir / "up.lock")
         if lock is None:
-            raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}")
+            raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}, or still ending")
         for number in _SIGNALS:
             signal.signal(number, self._on_signal)
         try:
+            self._guard.start(lock)
             self._start()
             self._stay()
         except Stopped:
@@ -94,12 +101,15 @@ class Service:
             return 1
         finally:
             self._end()
+            self._guard.stop()
             os.close(lock)
 
     def _start(self) -> None:
         began = time.monotonic()
         port = self._choose_port()
         self._screen.title("Notify Queue")
+        for warning in unknown_variables.warnings():
+            self._screen.trouble(warning)
         self._prepare_database()
         self._start_processes(port)
         password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
@@ -107,12 +117,12 @@ class Service:
             self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
         self._await_ready()
         self._screen.done("Ready", f"after {time.monotonic() - began:.1f} s")
+        show(self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password))
         if self._options.demo:
             self._send_first()
+            show_trial(self._screen, self._api_url, self._api_key)
         connection.close()
-        show(
-            self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password, self._api_key)
-        )
+        show_end(self._screen)
 
     def _choose_port(self) -> int:
         if self._options.port is None:
@@ -186,9 +196,10 @@ class Service:
     def _send_first(self) -> None:
         self._screen.title("First notifications")
         for channel in Channel:
-            chain = self._config.provider_chains[channel]
-            if not all(provider.partition(":")[0] == "sandbox" for provider in chain):
-                self._screen.row(channel, f"goes to {', '.join(chain)}: nothing was sent")
+            real = [p for p in self._config.provider_chains[channel] if p.partition(":")[0] != "sandbox"]
+            if real:
+                several = "a real provider" if len(real) == 1 else "real providers"
+                self._screen.row(channel, f"not tried: {channel} goes to {', '.join(real)}, {several}")
                 continue
             self._send_one(channel)
 
@@ -231,7 +242,7 @@ class Service:
             return
         self._screen.line()
         self._screen.line("  Stopping …")
-        killed = self._children.stop(self._config.grace_seconds + 5, self._hurry)
+        killed = self._children.stop(self._config.grace_seconds + _MORE_GRACE_SECONDS, self._hurry)
         if killed:
             self._screen.trouble(f"had to be killed: {', '.join(killed)}")
         self._screen.line("  Everything is stopped.")

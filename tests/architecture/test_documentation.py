@@ -10,6 +10,7 @@ from notifications.diagram import PAGE, refreshed
 from notifications.providers import registry
 from notifyq.env import Config, Environment
 from notifyq.queue_metrics import GAUGES
+from notifyq.unknown_variables import unknown_variables
 from tests.support.source import ROOT, modules
 
 DOCS = ROOT / "docs"
@@ -76,6 +77,15 @@ def test_variables__that_the_settings_read__are_all_documented_and_no_others():
     known = {n for n in Environment.read | directly if not n.startswith(prefixes)} - of_adapters
 
     assert documented_variables(page) - of_adapters == known | {"NOTIFYQ_EXTRA_PROVIDERS"}
+
+
+def test_variables__that_are_documented__are_not_taken_for_misspelt():
+    importlib.import_module("notifyq.settings")
+    Config.load(Environment({}))
+    ours = {name for name in documented_variables(read("configuration.md")) if name.startswith("NOTIFYQ_")}
+
+    assert len(ours) > 30
+    assert list(unknown_variables(dict.fromkeys(ours | {f"{name}_FILE" for name in ours}, "1"))) == []
 
 
 @pytest.mark.parametrize("kind", adapters())

@@ -64,7 +64,7 @@ def test_claim__ten_workers_share_a_backlog__nobody_gets_what_another_has_and_ea
     assert len(claimed) == len({row.id for row in claimed}) == 250
     assert len({row.token for row in claimed}) == WORKERS
     for rows in answers:
-        order = [(row.priority, row.id) for row in rows]  # all are due together, so the older id goes first
+        order = [(row.rank, row.id) for row in rows]  # all are due together, so the older id goes first
         assert order == sorted(order)
     left = set(Notification.objects.filter(status=Status.PENDING).values_list("priority", flat=True))
     assert left == {Priority.LOW}

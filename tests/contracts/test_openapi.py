@@ -162,7 +162,7 @@ def test_document__every_operation__has_the_key_and_an_example():
             assert operation["security"] == [{"key": []}], (method, path)
             assert operation["summary"]
             assert {"400", "401", "403", "429", "500", "503"} <= set(operation["responses"])
-            assert {"200", "204"} & set(operation["responses"])
+            assert any(status.startswith("2") for status in operation["responses"]), (method, path)
     created = DOCUMENT["paths"]["/api/v1/notifications"]["post"]
     assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 4
 

@@ -192,6 +192,29 @@ def test_count__takes_too_long__is_estimated(rows, monkeypatch):
         assert cursor.fetchone() == ("0",)
 
 
+def test_list__notifications__the_last_error_stands_where_it_is_seen(admin_client, rows):
+    Notification.objects.filter(pk=rows[Notification].pk).update(last_error_code="connect_failed")
+    page = admin_client.get(address(Notification, "changelist")).content.decode()
+
+    assert page.index("connect_failed") < page.index("ada@example.com")
+
+
+def test_index__content__is_left_to_the_page_of_its_notification(admin_client, rows):
+    page = admin_client.get(reverse("admin:index")).content.decode()
+
+    assert address(Content, "changelist") not in page
+    assert address(Notification, "changelist") in page
+
+
+def test_list__clients__having_no_relay_is_no_fault(admin_client, rows):
+    Client.objects.create(name="Plain")
+    page = admin_client.get(address(Client, "changelist")).content.decode()
+
+    assert "the service&#x27;s" in page
+    assert "its own" in page
+    assert "icon-no" not in page
+
+
 def test_worker__silent_for_long__is_marked(admin_client, rows):
     Worker.objects.update(beat_at="2020-01-01T00:00Z")
     assert "nq-bad" in admin_client.get(address(Worker, "changelist")).content.decode()

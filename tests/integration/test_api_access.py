@@ -153,6 +153,11 @@ def test_unknown_address__below_api__is_a_problem_document(caller, path, method)
     assert fields_of(response) == []
 
 
+@pytest.mark.parametrize(("path", "hinted"), [(NOTIFICATIONS + "/", True), ("/api/v1/nope/", False)])
+def test_unknown_address__known_but_for_its_slash__says_so(caller, path, hinted):
+    assert ("slash" in caller.post(path, body={}).json()["detail"]) is hinted
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
@@ -297,7 +302,10 @@ def test_page__slash_forgotten__leads_there(path, to):
 def test_landing_page__anybody__finds_the_parts():
     text = HttpClient().get("/").content.decode()
 
-    assert all(link in text for link in ("/api/docs/", "/api/schema/", "/admin/", "/health/ready", "/metrics"))
+    parts = ("/api/docs/", "/api/schema/", "/api/docs/#/webhooks", "/admin/", "/health/ready", "/metrics")
+    assert all(f'href="{part}"' in text for part in parts)
+    assert "Idempotency-Key" in text
+    assert ".data/demo_api_key" in text
 
 
 def test_docs_page__anybody__needs_nothing_from_elsewhere():

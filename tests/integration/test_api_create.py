@@ -198,3 +198,20 @@ def test_create__other_media_type__answers_415(caller, media_type):
 
     assert response.status_code == 415
     assert fields_of(response) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"sendAt": "2030-01-31T08:00:00Z"}, {"delaySeconds": 5}),
+        ({"expiresAt": "2030-01-31T08:00:00Z"}, {"ttlSeconds": 5}),
+        ({"idempotencyKey": "a"}, {"dedupeByContent": True}),
+    ],
+)
+def test_create__two_fields_of_which_one_may_be_given__each_names_the_other(caller, one, other):
+    errors = caller.post(body=email(**one, **other)).json()["errors"]
+
+    (first,), (second,) = one, other
+    messages = {error["field"]: error["message"] for error in errors}
+    assert messages[first].endswith(second)
+    assert messages[second].endswith(first)

@@ -166,6 +166,19 @@ def test_list__several_bad_parameters__are_all_named(caller):
     assert fields_of(caller.get(query={"status": "x", "channel": "y"})) == ["status", "channel"]
 
 
+def test_list__all_sorts_of_wrong__are_told_together(caller):
+    response = caller.get(f"{NOTIFICATIONS}?offset=5&sort=x&status=x&status=y&channel=FAX&limit=0&cursor=x&limit=1")
+
+    assert set(fields_of(response)) == {"offset", "sort", "status", "channel", "limit", "cursor"}
+
+
+def test_list__phone_number_with_a_bare_plus__is_told_how_to_write_it(caller):
+    response = caller.get(f"{NOTIFICATIONS}?recipient=+14155550100")
+
+    assert fields_of(response) == ["recipient"]
+    assert "%2B" in response.json()["errors"][0]["message"]
+
+
 def test_list__another_clients_recipient__shows_nothing(caller):
     NotificationFactory(client=Caller().client, recipient="ada@example.com")
 

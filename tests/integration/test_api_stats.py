@@ -3,11 +3,11 @@
 import pytest
 from django.db import connection
 
-from notifications import counting
+from notifications import counting, services
 from notifications.status import Status
 from tests.integration.test_api_retry import PLAN_ROWS
 from tests.support.api import fields_of
-from tests.support.factories import NotificationFactory, ago
+from tests.support.factories import ClientFactory, NotificationFactory, ago
 
 STATS = "/api/v1/stats"
 
@@ -78,3 +78,18 @@ def test_stats__big_table__every_look_uses_an_index(operator):
             cursor.execute(f"EXPLAIN {text}")
             plan = "\n".join(row[0] for row in cursor.fetchall())
             assert "Seq Scan" not in plan, plan
+
+
+def test_stats__paused__an_operator_sees_all_and_a_client_what_holds_its_own_up(caller, operator):
+    other = ClientFactory()
+    services.pause("CHANNEL", "SMS", reason="wrong shop", by="ops")
+    services.pause("CLIENT", other.name, by="ops")
+    services.pause("CLIENT", caller.client.name, by="ops")
+
+    def shown(who):
+        return [(p["scope"], p["value"], p["reason"]) for p in who.get(STATS).json()["pauses"]]
+
+    channel, theirs = ("CHANNEL", "SMS", "wrong shop"), ("CLIENT", str(other.pk), None)
+    own = ("CLIENT", str(caller.client.pk), None)
+    assert shown(operator) == [channel, theirs, own]
+    assert shown(caller) == [channel, own]

@@ -9,7 +9,7 @@ import pytest
 from django.db import DatabaseError, connections
 
 from notifications.channel import Channel
-from notifyq.checks import check_postgresql, check_sandbox
+from notifyq.checks import check_postgresql, check_providers, check_sandbox
 
 
 def with_chains(settings, **chains):
@@ -36,6 +36,18 @@ def test_sandbox_check__debug__is_silent(settings):
     with_chains(settings, SMS=("sandbox",))
     settings.DEBUG = True
     assert check_sandbox() == []
+
+
+def test_providers_check__chain_that_no_worker_can_build__warns_and_names_the_variable(settings):
+    with_chains(settings, EMAIL=("nosuch",))
+    (warning,) = check_providers()
+    assert warning.id == "notifyq.W002"
+    assert "NOTIFYQ_EMAIL_PROVIDERS names 'nosuch'" in warning.msg
+
+
+def test_providers_check__usable_chains__is_silent(settings):
+    with_chains(settings, **dict.fromkeys(Channel, ("sandbox",)))
+    assert check_providers() == []
 
 
 @pytest.mark.django_db

@@ -57,7 +57,7 @@ def assert_one_line(done: subprocess.CompletedProcess[str], name: str, code: int
             {"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY": "x", "NOTIFYQ_LEASE_SECONDS": "soon"},
             "NOTIFYQ_LEASE_SECONDS",
         ),
-        ({"DATABASE_URL": "sqlite:///x", "SECRET_KEY": "x"}, "DATABASE_URL"),
+        ({"DATABASE_URL": "mysql://x"}, "DATABASE_URL must start with postgres://"),
         ({"NOTIFYQ_DATA_DIR": "/proc/nowhere"}, "/proc/nowhere"),
     ],
     ids=["no secret", "wrong setting", "wrong database", "no data directory"],
@@ -66,6 +66,11 @@ def test_entry_point__wrong_configuration__one_line_and_code_2(
     entry: tuple[str, ...], variables: dict[str, str], name: str
 ) -> None:
     assert_one_line(run(*entry, **variables), name)
+
+
+def test_manage__packages_are_missing__one_line_with_the_way_out() -> None:
+    done = run("-S", "manage.py", "doctor")  # without site-packages, as a Python outside the virtual environment
+    assert_one_line(done, ".venv/bin/python manage.py")
 
 
 def test_gunicorn__wrong_configuration__stops_instead_of_trying_for_ever() -> None:

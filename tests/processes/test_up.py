@@ -16,8 +16,8 @@ import requests
 from django.core.management import get_commands
 
 from notifyq.embedded import url_of
-from notifyq.up.ports import free_port
 from tests.support.embedded_users import ROOT, answers, clean_environment, remove
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.processes,
@@ -37,12 +37,12 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 class Up:
     """A running `manage.py up`."""
 
-    def __init__(self, data_dir: Path, *arguments: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, **variables: str) -> None:
         self.data_dir = data_dir
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "up", *arguments],
             cwd=ROOT,
-            env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)},
+            env=clean_environment() | {"NOTIFYQ_DATA_DIR": str(data_dir)} | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -73,9 +73,15 @@ class Up:
 
 @pytest.fixture
 def up(data_dir: Path) -> Iterator[Up]:
-    running = Up(data_dir, "--port", str(free_port(18_000)))
+    running = Up(data_dir, "--port", any_port())
     yield running
     running.close()
+
+
+def any_port() -> str:
+    """A free one that no other run of these tests is likely to choose at the same time."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return str(free.getsockname()[1])
 
 
 def processes_of(data_dir: Path, command: str = "") -> list[int]:
@@ -120,7 +126,7 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
     assert up.process.returncode == 0
     assert_nothing_runs(data_dir)
 
-    again = Up(data_dir, "--port", str(free_port(18_000)))
+    again = Up(data_dir, "--port", any_port())
     try:
         text = again.text_until("Ctrl-C stops everything")
         assert shown(r"Bearer (\S+)'", text) == key
@@ -141,6 +147,15 @@ def test_up__workers_die__says_so_and_stops_the_rest(up: Up, data_dir: Path) -> 
     assert_nothing_runs(data_dir)
 
 
+def test_up__killed__leaves_nothing_running(up: Up, data_dir: Path) -> None:
+    up.text_until("Ready")
+    assert processes_of(data_dir, "run_workers")
+    up.process.kill()
+    up.process.wait(30)
+    wait_until(lambda: processes_of(data_dir) == [], 40, "everything has ended")
+    assert_nothing_runs(data_dir)
+
+
 def test_up__port_asked_for_is_taken__one_line_and_nothing_started(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -148,6 +163,15 @@ def test_up__port_asked_for_is_taken__one_line_and_nothing_started(data_dir: Pat
         text = refused.rest()
     assert refused.process.returncode == 2
     assert text == f"notifyq: port {port} is taken; name another with --port, or none\n"
+    assert_nothing_runs(data_dir)
+
+
+def test_up__provider_without_its_settings__one_line_and_nothing_started(data_dir: Path) -> None:
+    refused = Up(data_dir, NOTIFYQ_EMAIL_PROVIDERS="smtp")
+    text = refused.rest()
+    assert refused.process.returncode == 2
+    (line,) = text.splitlines()
+    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL is not set")
     assert_nothing_runs(data_dir)
 
 

@@ -119,6 +119,7 @@ def test_compose__headers__say_who_and_that_a_machine_wrote():
     assert mail["Reply-To"].addresses[0].addr_spec == "help@acme.example"
     assert mail["Auto-Submitted"] == "auto-generated"
     assert mail["Date"].datetime.tzinfo is not None
+    assert mail["Date"].endswith(" +0000")  # RFC 5322 §4.3: zones by name must not be generated
     assert mail["MIME-Version"] == "1.0"
     assert not mail.defects
 

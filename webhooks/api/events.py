@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifyq.rest.pagination import Cursor, paginate, read_limit
+from notifyq.rest.pagination import paginate, read_place
 from notifyq.rest.problem import field_error, invalid
 from notifyq.rest.view import query_values
 from webhooks import selectors, services
@@ -27,9 +28,8 @@ class EventCollection(WebhooksView):
     @openapi.list_events
     def get(self, request: Request) -> Response:
         """One page of those that match."""
-        values = query_values(request, {*_IDS, "status", "limit", "cursor"})
-        limit = read_limit(*values.get("limit", [None]))
-        cursor = Cursor.decode(values["cursor"][0]) if "cursor" in values else None
+        values = query_values(request, {*_IDS, "status", "limit", "cursor"}, checks=(read_place, read_filter))
+        limit, cursor = read_place(values)
         rows = selectors.events(self.holder(request).sees, read_filter(values))
         return Response(paginate(request, rows, limit=limit, cursor=cursor, present=present.event))
 
@@ -57,7 +57,7 @@ class Redeliver(BodilessView):
         return Response(present.event(services.redeliver(event_id, self.holder(request).sees)), status=202)
 
 
-def read_filter(values: dict[str, list[str]]) -> EventFilter:
+def read_filter(values: Mapping[str, list[str]]) -> EventFilter:
     """What the query asks for.
 
     Raises:

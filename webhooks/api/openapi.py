@@ -11,6 +11,9 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schem
 from notifications.api.describe import REQUEST_ID, good, header, problem, query, responses
 from notifications.api.json_schema import one_of, reference
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
+from notifyq.rest.problem import Problem
+from webhooks.api.view import problem_of
+from webhooks.errors import BeingDelivered, EndpointDisabled, TooManyEndpoints
 from webhooks.status import EventStatus
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -28,8 +31,17 @@ _PAGING = [
     ),
     query("cursor", OpenApiTypes.STR, "Where to go on; taken from `next` or `previous`."),
 ]
+
+
+def _refused(error: Exception) -> Problem:
+    """What a service's error is answered with."""
+    found = problem_of(error)
+    assert found is not None  # noqa: S101 (named here, so known there)
+    return found
+
+
 _ABSENT = problem(404, description="No such endpoint or event, or another client's.")
-_DISABLED = problem(409, "endpoint-disabled", "The endpoint is disabled. Enable it first.")
+_DISABLED = problem(409, _refused(EndpointDisabled()), description="The endpoint is disabled. Enable it first.")
 
 
 def _operation(
@@ -62,7 +74,7 @@ create_endpoint = _operation(
     responses=responses(
         {201: good("WebhookEndpointWithSecret", "Created.")},
         415,
-        on_409=problem(409, "too-many-endpoints", "The client has 20 endpoints."),
+        on_409=problem(409, _refused(TooManyEndpoints()), description="The client has 20 endpoints."),
     ),
     examples=[
         OpenApiExample(
@@ -163,6 +175,11 @@ redeliver = _operation(
         {202: good("WebhookEvent", "It is going to be sent.")},
         415,
         on_404=_ABSENT,
-        on_409=problem(409, "being-delivered", "It is on its way, or (`endpoint-disabled`) its endpoint is disabled."),
+        on_409=problem(
+            409,
+            _refused(BeingDelivered()),
+            _refused(EndpointDisabled()),
+            description="It is on its way, or (`endpoint-disabled`) its endpoint is disabled.",
+        ),
     ),
 )

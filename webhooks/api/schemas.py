@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from notifications.api import examples
 from notifications.api.json_schema import (
     Schema,
     instant,
@@ -112,6 +113,34 @@ _ATTEMPT: dict[str, Schema] = {
     "finishedAt": instant("When the answer was there, or given up."),
     "durationMs": or_null(whole("Milliseconds.", minimum=0)),
 }
+_ENDPOINT_EXAMPLE = {
+    "id": "01a22cb0-7c31-7d20-a1b4-90f3c5de7a01",
+    "url": "https://hooks.example.com/notifications",
+    "description": "Order system",
+    "events": ["DEAD_LETTERED", "EXPIRED", "FAILED"],
+    "enabled": True,
+    "disabledAt": None,
+    "disabledReason": None,
+    "failingSince": None,
+    "previousSecretExpiresAt": None,
+    "createdAt": "2030-01-30T08:00:00.000000Z",
+    "updatedAt": "2030-01-30T08:00:00.000000Z",
+}
+_EVENT_EXAMPLE = {
+    "eventId": "01a22cbf-5ea3-7c44-9e02-6b1f2d83c90a",
+    "endpointId": _ENDPOINT_EXAMPLE["id"],
+    "notificationId": examples.SENT["id"],
+    "type": "notification.sent",
+    "sequence": 1,
+    "status": "DELIVERED",
+    "cycle": 1,
+    "attemptCount": 1,
+    "dueAt": "2030-01-31T08:00:00.412650Z",
+    "lastErrorCode": None,
+    "lastResponseStatus": 204,
+    "createdAt": "2030-01-31T08:00:00.412650Z",
+    "finishedAt": "2030-01-31T08:00:00.600210Z",
+}
 _URL = or_null({"type": "string", "format": "uri", "description": "Null at the end of the list."})
 
 
@@ -124,10 +153,10 @@ COMPONENTS: dict[str, Schema] = {
     "WebhookEndpointRequest": CREATE,
     "WebhookEndpointChange": CHANGE,
     "WebhookReplayRequest": REPLAY,
-    "WebhookEndpoint": whole_object(_ENDPOINT, "A webhook endpoint."),
+    "WebhookEndpoint": whole_object(_ENDPOINT, "A webhook endpoint.") | {"example": _ENDPOINT_EXAMPLE},
     "WebhookEndpointWithSecret": whole_object(_ENDPOINT | _SECRET, "A webhook endpoint with its secret."),
     "WebhookEndpointPage": _page("WebhookEndpoint"),
-    "WebhookEvent": whole_object(_EVENT, "An event for one endpoint."),
+    "WebhookEvent": whole_object(_EVENT, "An event for one endpoint.") | {"example": _EVENT_EXAMPLE},
     "WebhookEventInFull": whole_object(
         _EVENT
         | {
@@ -154,5 +183,8 @@ def add_components(result: Schema, generator: Any, request: Any, public: bool) -
     schemas.update(COMPONENTS)
     full = schemas["NotificationInFull"]
     told = full["properties"]["webhookEvents"] | {"items": reference("WebhookEvent")}
-    schemas["NotificationInFull"] = full | {"properties": full["properties"] | {"webhookEvents": told}}
+    schemas["NotificationInFull"] = full | {
+        "properties": full["properties"] | {"webhookEvents": told},
+        "example": full["example"] | {"webhookEvents": [_EVENT_EXAMPLE]},
+    }
     return result

@@ -24,7 +24,7 @@ class WebhooksView(NotificationsView):
     scopes: ClassVar = dict.fromkeys(("GET", "POST", "PATCH", "DELETE"), SENDERS)
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(_problem(exc) or exc)
+        return super().handle_exception(problem_of(exc) or exc)
 
 
 class BodilessView(WebhooksView):
@@ -47,7 +47,8 @@ def body_fields(request: Request, known: Collection[str]) -> Mapping[str, Any]:
     return body
 
 
-def _problem(error: Exception) -> Problem | None:
+def problem_of(error: Exception) -> Problem | None:
+    """What a service's error means in HTTP; None for any other."""
     match error:
         case EndpointDisabled():
             return Problem(409, "endpoint-disabled", "The webhook endpoint is disabled. Enable it first.")

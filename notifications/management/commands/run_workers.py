@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from typing import Any
@@ -17,7 +18,10 @@ from notifications.providers import chains
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.env import Config, Environment
+from notifyq.unknown_variables import unknown_variables
 from ratelimits.window import Limit
+
+log = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Claim due notifications and deliver them, until SIGTERM or Ctrl-C.
@@ -67,6 +71,8 @@ class Command(BaseCommand):
         except ConfigurationError as error:
             self.stderr.write(str(error))
             sys.exit(2)
+        for name, nearest in unknown_variables():
+            log.warning("unknown_variable", extra={"variable": name, "nearest": nearest})
         sys.exit(supervisor.run())
 
 

@@ -10,8 +10,9 @@ import base64
 import email.policy
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.message import EmailMessage
-from email.utils import formatdate
+from email.utils import format_datetime
 
 from notifications.providers.base import Message
 from notifications.providers.email.mailbox import Mailbox, parse_mailbox
@@ -70,7 +71,7 @@ def compose(message: Message, sender: Mailbox) -> Mail:
         _address_header("To", "", recipient),
         *([_address_header("Reply-To", reply_to.name, reply_to)] if reply_to else []),
         _text_header("Subject", _one_line(message.subject, "subject")),
-        f"Date: {formatdate(usegmt=True)}",
+        f"Date: {format_datetime(datetime.now(UTC))}",  # +0000: RFC 5322 §4.3 forbids generating GMT
         f"Message-ID: {message_id}",
         "Auto-Submitted: auto-generated",  # RFC 3834 §5: keeps vacation replies away
     ]
