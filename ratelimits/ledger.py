@@ -95,7 +95,8 @@ def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
             "SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
             f"FROM {windows.source('b')}, LATERAL ("
             "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
-            "FROM ratelimits_slot WHERE bucket = b.id AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
+            "FROM ratelimits_slot WHERE bucket = b.id "
+            "AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
             windows.parameters(),
         )
         return {row[0]: State(limits[row[0]] - row[1], frozenset(row[2] or ()), row[3]) for row in cursor.fetchall()}
@@ -129,7 +130,8 @@ def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO ratelimits_slot (bucket, holder_id, claim_token, slot_at) "  # noqa: S608 (values bound)
-            f"SELECT v.bucket, v.holder_id, %s::uuid, statement_timestamp() + %s * interval '1 second' FROM {arrays.source('v')}",
+            "SELECT v.bucket, v.holder_id, %s::uuid, statement_timestamp() + %s * interval '1 second' "
+            f"FROM {arrays.source('v')}",
             [token, slot_seconds, *arrays.parameters()],
         )
 
