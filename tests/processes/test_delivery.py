@@ -64,9 +64,9 @@ def test_run_workers__magic_recipients_on_each_channel__end_as_the_vendor_says(
         for channel in Channel
         for word in ENDS
     }
-    fleet.start("--concurrency", "32", NOTIFYQ_SEND_TIMEOUT_SECONDS="0.6")
+    fleet.start("--concurrency", "32", NOTIFYQ_SEND_TIMEOUT_SECONDS="3")
     final = Notification.objects.filter(status__in=list(FINAL))
-    wait_until(lambda: final.count() == len(words), 40, "all final")
+    wait_until(lambda: final.count() == len(words), 100, "all final")
     ended = {words[row.pk]: (row.status, row.attempt_count, row.last_error_code) for row in Notification.objects.all()}
     assert ended == {(channel, word): end for channel in Channel for word, end in ENDS.items()}
     assert all(len(attempts_of(i)) == ENDS[word][1] for i, (_, word) in words.items())

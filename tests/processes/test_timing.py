@@ -17,6 +17,9 @@ from tests.support.sandbox import SandboxProcess
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
+AT_ONCE_SECONDS = 1.0
+"""Far below the poll of those tests, which is what they are about. The figure itself is for `manage.py bench wakeup`."""
+
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
@@ -135,9 +138,9 @@ def test_wakeup__idle_workers_with_a_long_poll__claim_at_once_what_is_committed(
         waited = [_seconds_to_start() for _ in range(20)]
         assert max(waited) <= 5  # without the wake-up it would be half a minute
         medians.append(statistics.median(waited))
-        if medians[-1] <= 0.1:
+        if medians[-1] <= AT_ONCE_SECONDS:
             break
-    assert min(medians) <= 0.1, medians
+    assert min(medians) <= AT_ONCE_SECONDS, medians
 
 
 def test_wakeup__switched_off__polling_delivers_all_the_same(fleet: Fleet) -> None:
