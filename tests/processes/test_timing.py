@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
 AT_ONCE_SECONDS = 1.0
-"""Far below the poll of those tests, which is what they are about. The figure itself is for `manage.py bench wakeup`."""
+"""Far below the poll of those tests, which is what they are about. The figure is for `manage.py bench wakeup`."""
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
