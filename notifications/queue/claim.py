@@ -12,12 +12,13 @@ from django.db import DatabaseError, connection
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
-from notifications.channel import Channel, OnUnconfirmed, Priority
+from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
 from notifications.queue.expire import Ended, end_expired
 from notifications.queue.pauses import keep_paused
+from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
 
@@ -28,13 +29,7 @@ _HOT = (
     "channel",
     "recipient",
     "rank",
-    "attempt_count",
-    "max_attempts",
-    "operator_retry_count",
-    "on_unconfirmed",
-    "unconfirmed_provider",
-    "final_check",
-    "suspect",
+    *STANDING_COLUMNS,
     "overdue_seconds",
     "past_ttl_seconds",
     "unconfirmed_age_seconds",
@@ -208,14 +203,7 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         recipient=row["recipient"],
         rank=row["rank"],
         cycle=row["operator_retry_count"] + 1,
-        standing=Standing(
-            attempt_number=row["attempt_count"] + 1,
-            max_attempts=row["max_attempts"],
-            on_unconfirmed=OnUnconfirmed(row["on_unconfirmed"]),
-            unconfirmed_provider=row["unconfirmed_provider"],
-            final_check=row["final_check"],
-            suspect=row["suspect"],
-        ),
+        standing=standing_of(row, row["attempt_count"] + 1),
         overdue_seconds=row["overdue_seconds"],
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],

@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from notifications.channel import Channel, OnUnconfirmed
+from notifications.channel import Channel
 from notifications.models import Notification
 from notifications.outcome import Standing, after_loss
 from notifications.queue.settle import AttemptRecord, Ending, settle
+from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.leasing import SecondsSince, in_transaction_bounded, lock
@@ -49,13 +50,7 @@ _COLUMNS = (
     "claim_token",
     "worker_id",
     "channel",
-    "attempt_count",
-    "max_attempts",
-    "operator_retry_count",
-    "on_unconfirmed",
-    "unconfirmed_provider",
-    "final_check",
-    "suspect",
+    *STANDING_COLUMNS,
     "sending_provider",
     "unconfirmed_age",
 )
@@ -98,14 +93,7 @@ def _lost(worker_ids: Sequence[str] | None) -> QuerySet[Notification]:
 
 def _rescued(row: Mapping[str, Any], safety: Callable[[Channel, str], Safety]) -> Rescued:
     channel = Channel(row["channel"])
-    standing = Standing(
-        attempt_number=row["attempt_count"] + (1 if row["final_check"] else 0),
-        max_attempts=row["max_attempts"],
-        on_unconfirmed=OnUnconfirmed(row["on_unconfirmed"]),
-        unconfirmed_provider=row["unconfirmed_provider"],
-        final_check=row["final_check"],
-        suspect=row["suspect"],
-    )
+    standing = standing_of(row, row["attempt_count"] + (1 if row["final_check"] else 0))
     known = safety(channel, row["sending_provider"] or row["unconfirmed_provider"])
     begun = bool(row["sending_provider"]) or not known.records_start
     window = known.dedupe_window_seconds
