@@ -22,10 +22,11 @@ IS_NEW = "import sys; sys.exit(sys.version_info < (3, 11))"
 NEWER_NAMES = [f"python3.{minor}" for minor in range(20, 10, -1)]
 
 # Each extra contains the ones before it.
-EXTRAS = ["embedded", "test"]
+EXTRAS = ["embedded", "test", "peers"]
+TEST_EXTRA = "peers" if os.environ.get("CI") == "true" else "test"
 COMMANDS = {
     "up": ("embedded", [["manage.py", "up"]]),
-    "test": ("test", [["-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "loadgroup"]]),
+    "test": (TEST_EXTRA, [["-m", "pytest", "-n", "auto", "--maxprocesses", "8", "--dist", "loadgroup"]]),
     "lint": (
         "test",
         [

@@ -1,4 +1,4 @@
-"""The five answers an attempt can have, and the record of one attempt. Pure, no database."""
+"""The five answers an attempt can have, and the four that asking about it can have. Pure, no database."""
 
 from __future__ import annotations
 
@@ -75,6 +75,63 @@ class Verdict:
         """The request went out and no proof came back: it may have been sent."""
         return cls(
             Outcome.UNCONFIRMED,
+            error_code=_code(code),
+            error_message=_line(message),
+            retry_after_seconds=retry_after_seconds,
+        )
+
+
+class Found(StrEnum):
+    """What a vendor says of a message it is asked about."""
+
+    ACCEPTED = "ACCEPTED"
+    """It took the message, whatever became of it since."""
+    REJECTED = "REJECTED"
+    """It refused the message for good."""
+    ABSENT = "ABSENT"
+    """It has no such message: believed once its settling time is over."""
+    UNKNOWN = "UNKNOWN"
+    """It cannot say now: not decided yet, unreachable, unreadable. Proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A vendor's answer to a look-up. Made by the constructors below, never by hand.
+
+    Attributes:
+        provider_message_id: the vendor's own id, empty unless ACCEPTED.
+        error_code, error_message: why it was rejected or is unknown, in the manner of `Verdict`.
+        retry_after_seconds: the vendor's wish, a floor for the wait before it is asked again; only with UNKNOWN.
+    """
+
+    found: Found
+    provider_message_id: str = ""
+    error_code: str = ""
+    error_message: str = ""
+    retry_after_seconds: float | None = None
+
+    @classmethod
+    def accepted(cls, provider_message_id: str) -> Finding:
+        """The vendor has it, under this id."""
+        if not provider_message_id:
+            raise ValueError("an accepted finding needs the vendor's proof (a message id)")
+        return cls(Found.ACCEPTED, provider_message_id=provider_message_id[:255])
+
+    @classmethod
+    def rejected(cls, code: str, message: str = "") -> Finding:
+        """The vendor refused it for good."""
+        return cls(Found.REJECTED, error_code=_code(code), error_message=_line(message))
+
+    @classmethod
+    def absent(cls) -> Finding:
+        """The vendor answered, and has no such message."""
+        return cls(Found.ABSENT)
+
+    @classmethod
+    def unknown(cls, code: str, message: str = "", *, retry_after_seconds: float | None = None) -> Finding:
+        """The vendor cannot say now."""
+        return cls(
+            Found.UNKNOWN,
             error_code=_code(code),
             error_message=_line(message),
             retry_after_seconds=retry_after_seconds,

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar, Protocol, Self
 from uuid import UUID
 
 from notifications.channel import Channel
-from notifications.verdict import Verdict
+from notifications.verdict import Finding, Verdict
 
 
 class DuplicateHarm(StrEnum):
@@ -25,19 +26,43 @@ class DuplicateHarm(StrEnum):
     PAID = "PAID"
 
 
+class FoundBy(StrEnum):
+    """How a vendor finds the message that is asked about."""
+
+    KEY = "KEY"
+    """By our key: what it says is about this very message."""
+    MATCH = "MATCH"
+    """By recipient, time and content: only exactly one match counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """How a vendor can be asked what became of a message whose answer was lost.
+
+    Attributes:
+        by: see `FoundBy`.
+        settle_seconds: for so long after a send "no such message" proves nothing, and nobody asks.
+        horizon_seconds: after that the vendor knows no more, and an unknown outcome stays unknown.
+    """
+
+    by: FoundBy
+    settle_seconds: float
+    horizon_seconds: float
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What the engine may rely on, so that it needs no branch per vendor.
 
     Attributes:
         dedupe_window_seconds: how long the vendor drops repeats of our key; None when it never does.
-        lookup: the vendor can be asked about a message by our key.
+        lookup: the vendor can be asked about a message; None when it cannot.
         receipts_carry_key: its callbacks name our key.
         duplicate_harm: see `DuplicateHarm`.
     """
 
     dedupe_window_seconds: float | None = None
-    lookup: bool = False
+    lookup: Lookup | None = None
     receipts_carry_key: bool = False
     duplicate_harm: DuplicateHarm = DuplicateHarm.VISIBLE
 
@@ -57,6 +82,7 @@ class Message:
         html_body, from_name, reply_to, collapse_key, subject: empty when absent.
         data: flat string pairs for PUSH.
         attempt_number: 1 for the first; the same message may be sent again under the same id.
+        expires_at: when it is of no more use (aware UTC); None when it always is.
         sender: the client's own sending settings where it has any (`smtp_url`, `email_from`), already decrypted.
     """
 
@@ -71,6 +97,7 @@ class Message:
     reply_to: str = field(default="", repr=False)
     collapse_key: str = field(default="", repr=False)
     attempt_number: int = 1
+    expires_at: datetime | None = None
     sender: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -125,6 +152,21 @@ class Provider(ABC):
             A verdict. ACCEPTED only with the vendor's proof; whatever is neither proof nor certain refusal is
             UNCONFIRMED. Trouble on the network is a verdict too, never an exception.
         """
+
+    def look_up(self, message: Message, *, since: datetime, timeout_seconds: float) -> Finding:
+        """Ask the vendor what became of a message whose answer was lost. Changes nothing there.
+
+        Only called where `capabilities.lookup` says that it can be asked.
+
+        Args:
+            message: as it was sent.
+            since: an instant (aware UTC) no later than the first send that is in doubt.
+            timeout_seconds: bound on the whole call, or calls.
+
+        Returns:
+            What the vendor says; UNKNOWN for whatever is not plainly one of the others, trouble on the network too.
+        """
+        raise NotImplementedError(f"{self.kind} cannot be asked")
 
     def close(self) -> None:  # noqa: B027 (optional hook: most adapters hold nothing)
         """Let go of connections. Called once, when the worker ends."""

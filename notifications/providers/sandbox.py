@@ -7,12 +7,13 @@ from typing import Any, Self
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
-from notifications.providers.base import Capabilities, Message, ProviderSettings
+from notifications.providers.base import Capabilities, FoundBy, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.verdict import Verdict
 
 DEFAULT_URL = "http://127.0.0.1:8026"
 _KEPT_SECONDS = 10 * 365 * 86_400.0  # it keeps keys until it is emptied
+_LOOKUP = Lookup(FoundBy.KEY, settle_seconds=1.0, horizon_seconds=86_400.0)
 _LABEL = re.compile(r"[A-Za-z0-9_-]+")
 _REFUSALS = frozenset({"recipient_rejected", "content_rejected", "invalid_message"})
 
@@ -36,7 +37,7 @@ class SandboxProvider(HttpProvider):
         # A labelled one has no default address: two of them at the same place are hardly what was meant.
         url = settings.url(f"{prefix}_URL", DEFAULT_URL if name == cls.kind else None)
         dedupes = settings.flag(f"{prefix}_DEDUPE", default=True)
-        lookup = settings.flag(f"{prefix}_LOOKUP", default=True)
+        lookup = _LOOKUP if settings.flag(f"{prefix}_LOOKUP", default=True) else None
         return cls(name, Capabilities(_KEPT_SECONDS if dedupes else None, lookup=lookup), url)
 
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
