@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sqlite3
 import threading
 from pathlib import Path
@@ -23,14 +24,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=_port, default=8026, help="default 8026; 0 takes any free one")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default 127.0.0.1")
+        parser.add_argument("--fd", type=int, help="serve on this inherited listening socket instead")
         parser.add_argument("--store", type=Path, help="SQLite file; default: one per port in the data directory")
 
-    def handle(self, *, host: str, port: int, store: Path | None, **_options: Any) -> None:
-        server = _listen(host, port)
+    def handle(self, *, host: str, port: int, fd: int | None, store: Path | None, **_options: Any) -> None:
+        server = _listen(host, port) if fd is None else _take_over(fd)
         path = store or Path(settings.DATA_DIR) / f"sandbox-{server.server_address[1]}.sqlite3"
         with server:
             books = _open(path)
-            if port == 0 and store is None:
+            if port == 0 and fd is None and store is None:
                 # Nobody can come back to a port that was drawn, so what an earlier one left there is nobody's.
                 with books.writing() as writing:
                     writing.empty()
@@ -64,6 +66,14 @@ def _listen(host: str, port: int) -> SandboxServer:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CommandError(f"Cannot listen on {host} port {port}: {reason}") from error
+
+
+def _take_over(fd: int) -> SandboxServer:
+    try:
+        listening = socket.socket(fileno=fd)
+        return SandboxServer(listening.getsockname()[0], 0, listening=listening)
+    except OSError as error:
+        raise CommandError(f"--fd {fd} is no socket to serve on: {error.strerror}") from error
 
 
 def _open(path: Path) -> Store:
