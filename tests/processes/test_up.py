@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -104,6 +105,15 @@ def shown(pattern: str, text: str) -> str:
     return match[1]
 
 
+def pasted(text: str) -> int:
+    """The status that the request it prints gets, taken word for word."""
+    words = shlex.split(text[text.index("curl ") :].replace("\\\n", " ").partition("\n")[0])
+    headers = dict(words[i + 1].split(": ", 1) for i, word in enumerate(words) if word == "-H")
+    assert [word for word in words if word.startswith("-") and word not in ("-H", "-d")] == ["-sS"], words
+    assert len(words) == 3 + 2 * len(headers) + 2, words
+    return requests.post(words[2], data=words[words.index("-d") + 1], headers=headers, timeout=10).status_code
+
+
 def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running(up: Up, data_dir: Path) -> None:
     text = up.text_until("Ctrl-C stops everything")
     assert len(re.findall(r"SENT after \d+ ms", text)) == 3, text
@@ -115,6 +125,7 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
     assert {(shown["channel"], shown["status"]) for shown in first_three} == {(c, "SENT") for c in Channel}
     arrived = [m["key"] for m in requests.get(f"{sandbox}/messages", timeout=10).json()["messages"]]
     assert all(arrived.count(shown["id"]) == 1 for shown in first_three)
+    assert [pasted(text), pasted(text)] == [201, 200]  # a repeat sends nothing again
     assert {file.stat().st_mode & 0o777 for file in data_dir.glob("*_*") if file.is_file()} == {0o600}
 
     second = subprocess.run(
