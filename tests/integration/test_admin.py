@@ -18,7 +18,7 @@ from notifications.models import (
     Pause,
     Worker,
 )
-from notifyq import console
+from notifyq.console import lists
 from notifyq.runtime.ids import uuid7
 from tests.support.factories import NotificationFactory
 
@@ -171,22 +171,22 @@ def test_list__any_query__counts_no_further_than_its_limit(admin_client, rows, q
         shown(admin_client, Notification, query)
     counts = [q["sql"] for q in queries if "COUNT(" in q["sql"] and "notifications_notification" in q["sql"]]
     assert counts
-    assert all(f"LIMIT {console.COUNTED_MOST}" in sql for sql in counts)
+    assert all(f"LIMIT {lists.COUNTED_MOST}" in sql for sql in counts)
     assert len([q for q in queries if q["sql"].startswith("SELECT")]) <= 14
 
 
 def test_count__more_rows_than_counted__is_estimated(admin_client, rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNTED_MOST", 10)
+    monkeypatch.setattr(lists, "COUNTED_MOST", 10)
     Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE notifications_worker")
-    assert 150 <= console.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
+    assert 150 <= lists.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
 
 
 def test_count__takes_too_long__is_estimated(rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNT_MILLISECONDS", 20)
+    monkeypatch.setattr(lists, "COUNT_MILLISECONDS", 20)
     slow = Worker.objects.extra(where=["pg_sleep(1) IS NOT NULL"])
-    assert console.EstimatingPaginator(slow, 50).count >= 1
+    assert lists.EstimatingPaginator(slow, 50).count >= 1
     with connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
