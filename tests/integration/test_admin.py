@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -87,6 +88,18 @@ def shown(client, model, query=""):
     response = client.get(address(model, "changelist") + query)
     assert response.status_code == 200
     return response.context["cl"].result_list
+
+
+@pytest.mark.parametrize("address", ["/admin/", "/admin/notifications/notification/"])
+def test_bar__on_every_page__leads_to_what_the_person_may_see(client, django_user_model, address):
+    viewer = django_user_model.objects.create(username="vera", is_staff=True)
+    viewer.groups.add(Group.objects.get(name="viewer"))
+    client.force_login(viewer)
+    page = client.get(address).content.decode()
+    assert f'<a href="{address}" aria-current="page">' in page
+    assert 'href="/admin/notifications/deadletter/"' in page
+    client.force_login(django_user_model.objects.create(username="nobody", is_staff=True))
+    assert "nq-bar" not in client.get("/admin/").content.decode()
 
 
 def test_console__models_of_the_app__are_all_registered():
