@@ -103,6 +103,10 @@ class Notification(LeasedModel):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        permissions: ClassVar = [
+            ("operate_notification", "Can retry, cancel, reschedule and resolve"),
+            ("see_private", "Can see recipients and contents"),
+        ]
         indexes: ClassVar = [
             # Its key is the claim's ORDER BY, and no row that may not be claimed stands in it.
             models.Index("rank", "due_at", "id", condition=READY & Q(suspect=False), name="notification_claim"),

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -18,7 +19,7 @@ from notifications.models import (
     Pause,
     Worker,
 )
-from notifyq import console
+from notifyq.console import lists
 from notifyq.runtime.ids import uuid7
 from tests.support.factories import NotificationFactory
 
@@ -87,6 +88,18 @@ def shown(client, model, query=""):
     response = client.get(address(model, "changelist") + query)
     assert response.status_code == 200
     return response.context["cl"].result_list
+
+
+@pytest.mark.parametrize("address", ["/admin/", "/admin/notifications/notification/"])
+def test_bar__on_every_page__leads_to_what_the_person_may_see(client, django_user_model, address):
+    viewer = django_user_model.objects.create(username="vera", is_staff=True)
+    viewer.groups.add(Group.objects.get(name="viewer"))
+    client.force_login(viewer)
+    page = client.get(address).content.decode()
+    assert f'<a href="{address}" aria-current="page">' in page
+    assert 'href="/admin/notifications/deadletter/"' in page
+    client.force_login(django_user_model.objects.create(username="nobody", is_staff=True))
+    assert "nq-bar" not in client.get("/admin/").content.decode()
 
 
 def test_console__models_of_the_app__are_all_registered():
@@ -171,22 +184,22 @@ def test_list__any_query__counts_no_further_than_its_limit(admin_client, rows, q
         shown(admin_client, Notification, query)
     counts = [q["sql"] for q in queries if "COUNT(" in q["sql"] and "notifications_notification" in q["sql"]]
     assert counts
-    assert all(f"LIMIT {console.COUNTED_MOST}" in sql for sql in counts)
+    assert all(f"LIMIT {lists.COUNTED_MOST}" in sql for sql in counts)
     assert len([q for q in queries if q["sql"].startswith("SELECT")]) <= 14
 
 
 def test_count__more_rows_than_counted__is_estimated(admin_client, rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNTED_MOST", 10)
+    monkeypatch.setattr(lists, "COUNTED_MOST", 10)
     Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE notifications_worker")
-    assert 150 <= console.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
+    assert 150 <= lists.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
 
 
 def test_count__takes_too_long__is_estimated(rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNT_MILLISECONDS", 20)
+    monkeypatch.setattr(lists, "COUNT_MILLISECONDS", 20)
     slow = Worker.objects.extra(where=["pg_sleep(1) IS NOT NULL"])
-    assert console.EstimatingPaginator(slow, 50).count >= 1
+    assert lists.EstimatingPaginator(slow, 50).count >= 1
     with connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
