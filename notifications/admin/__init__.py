@@ -6,6 +6,7 @@ from notifications.admin.notification import AttemptAdmin, ContentAdmin, Notific
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
+from notifications.admin.tally import OutcomeTallyAdmin
 from notifications.admin.worker import WorkerAdmin
 from notifyq.console import Link, add_link
 
@@ -17,6 +18,7 @@ __all__ = [
     "DeadLetterAdmin",
     "NotificationAdmin",
     "OperatorActionAdmin",
+    "OutcomeTallyAdmin",
     "PauseAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",

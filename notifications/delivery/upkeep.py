@@ -19,6 +19,7 @@ from ratelimits.window import Limit
 log = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 60.0
+FOLD_EVERY_SECONDS = 10.0
 
 
 def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
@@ -46,6 +47,7 @@ class Upkeep:
         self._interval_seconds = interval_seconds
         self._next = 0.0
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
+        self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
         """One pass over what is parked, and, when it is time for one, over the rest. Returns how many rows it moved."""
@@ -57,6 +59,7 @@ class Upkeep:
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
         self._prune()
+        self._fold()
         more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT or promoted >= queue.PROMOTE_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
         return released + len(rescued) + expired.total() + promoted
@@ -69,6 +72,11 @@ class Upkeep:
         pruned = ledger.prune(2 * window + 3600)
         again = 0.0 if pruned >= ledger.PRUNE_LIMIT else PRUNE_EVERY_SECONDS * random.uniform(0.5, 1.5)
         self._next_prune = elapsed() + again
+
+    def _fold(self) -> None:
+        if elapsed() >= self._next_fold:
+            queue.fold_tallies()
+            self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.5, 1.5)
 
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""

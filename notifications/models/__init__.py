@@ -7,6 +7,7 @@ from notifications.models.dead_letter import DeadLetter
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "DeadLetter",
     "Notification",
     "OperatorAction",
+    "OutcomeTally",
     "Pause",
     "Worker",
 ]

@@ -23,6 +23,7 @@ from notifications.queue.resolve import resolve
 from notifications.queue.retry import RETRYABLE, Selection, count_retryable, retry, retry_many, retryable
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
+from notifications.queue.tallies import fold_tallies
 from notifications.queue.workers import beat, leave
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "count_uncancelled",
     "end_pause",
     "expire",
+    "fold_tallies",
     "insert",
     "leave",
     "next_due_in_seconds",
