@@ -5,7 +5,9 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
 from notifyq import health
+from notifyq.console import Page, add_page
 from notifyq.metrics_view import metrics
+from notifyq.overview import view as overview
 from notifyq.rest.docs import DocsView, SchemaView
 from notifyq.rest.view import unknown_address
 
@@ -13,6 +15,8 @@ handler400 = "notifyq.rest.handlers.bad_request"
 handler403 = "notifyq.rest.handlers.forbidden"
 handler404 = "notifyq.rest.handlers.not_found"
 handler500 = "notifyq.rest.handlers.server_error"
+
+add_page(Page("overview/fresh/", "overview-fresh", overview.fresh, overview.PERMISSION))
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", TemplateView.as_view(template_name="landing.html"), name="landing"),

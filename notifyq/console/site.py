@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from notifyq.console import pages
@@ -23,6 +24,8 @@ class ConsoleSite(AdminSite):
     site_url = None  # there is no other site to view
     enable_nav_sidebar = False  # the lists need the room
 
+    index_template = "console/overview.html"
+
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
         return [*own, *super().get_urls()]
@@ -30,6 +33,11 @@ class ConsoleSite(AdminSite):
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         context: dict[str, Any] = super().each_context(request)
         return context | {"console_bar": _bar(request)}
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        from notifyq.overview import view  # it reads the apps, which are there by now
+
+        return super().index(request, view.context(request) | (extra_context or {}))
 
 
 def _guarded(page: Page) -> View:

@@ -25,6 +25,7 @@ MAY_QUERY = {
     "notifyq/queue_metrics.py": "counts through the probe",
     "notifyq/console/": "counts what the admin shows, under a timeout",
     "notifyq/roles.py": "the groups of the console, in a migration",
+    "notifyq/overview/": "reads the front page of the console",
     "notifyq/embedded/": "makes the server before Django is there",
     "notifyq/up/": "the operator's login for a newcomer",
     "notifyq/sandbox/": "the simulated vendor's own SQLite file",

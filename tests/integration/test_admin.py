@@ -16,6 +16,7 @@ from notifications.models import (
     DeadLetter,
     Notification,
     OperatorAction,
+    OutcomeTally,
     Pause,
     Worker,
 )
@@ -77,7 +78,9 @@ def rows():
     )
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead)}
+    tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
+    made = (shop, key, notification, content, attempt, worker, pause, action, dead, tally)
+    return {type(row): row for row in made}
 
 
 def address(model, what, *args):
