@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -63,7 +62,7 @@ def test_overview__due_and_dead__are_counted(viewer: Client) -> None:
     NotificationFactory.create_batch(2, status=Status.DEAD_LETTERED)
     page = page_of(viewer)
     assert "<b>5 min</b><span>oldest due</span>" in page
-    assert re.search(r"<b>2 ?</b> <span>dead letters</span>", page)
+    assert "<b>2</b><span>dead letters</span>" in page.replace("> <", "><")
 
 
 def test_overview__chart__shows_what_was_tallied(viewer: Client) -> None:
