@@ -16,7 +16,8 @@ from notifications.admin.search import as_uuid, find_notifications
 from notifications.models import Attempt, Content, Notification, OperatorAction
 from notifications.status import Status
 from notifications.verdict import Outcome
-from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
+from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, masked
+from notifyq.roles import SEE_PRIVATE
 
 STATUS_TONES = {
     Status.PENDING: "wait",
@@ -157,6 +158,23 @@ class NotificationAdmin(ReadOnlyAdmin):
     def last_error(self, notification: Notification) -> str:
         return ": ".join(filter(None, (notification.last_error_code, notification.last_error_message))) or "-"
 
+    @admin.display(description="recipient")
+    def masked_recipient(self, notification: Notification) -> str:
+        return masked(notification.recipient)
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        return self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        sets: Any = super().get_fieldsets(request, obj)
+        if request.user.has_perm(SEE_PRIVATE):
+            return sets
+        return [(title, options | {"fields": _masking(options["fields"])}) for title, options in sets]
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        inlines = super().get_inlines(request, obj)
+        return inlines if request.user.has_perm(SEE_PRIVATE) else [i for i in inlines if i is not ContentInline]
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
     ) -> tuple[QuerySet[Notification], bool]:
@@ -230,10 +248,17 @@ class ContentAdmin(OfOneNotification):
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False
 
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm(SEE_PRIVATE) and super().has_view_permission(request, obj)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Content]:
         rows: QuerySet[Content] = super().get_queryset(request)
         in_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
         return rows.only("pk") if in_list else rows
+
+
+def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple("masked_recipient" if name == "recipient" else name for name in fields)
 
 
 def _outcome(attempt: Attempt) -> SafeString:

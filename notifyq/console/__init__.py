@@ -6,7 +6,7 @@ page, which the content security policy forbids.
 
 from notifyq.console.lists import EstimatingPaginator, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.pages import Link, Page, add_link, add_page
-from notifyq.console.words import badge, instant
+from notifyq.console.words import badge, instant, masked
 
 __all__ = [
     "EstimatingPaginator",
@@ -18,4 +18,5 @@ __all__ = [
     "add_page",
     "badge",
     "instant",
+    "masked",
 ]

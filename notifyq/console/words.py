@@ -26,3 +26,17 @@ def instant(at: datetime | None) -> SafeString | str:
     return format_html(
         '<time class="nq-time" datetime="{}" title="{} UTC">{} UTC</time>', utc.isoformat(), shown, shown
     )
+
+
+def masked(address: str) -> str:
+    """An address as somebody sees it who may not know it: enough to tell two apart, too little to use.
+
+    `ada@example.org` → `a…@example.org`, `+41790000123` → `+41…23`, `fcm:long-token` → `fcm:…en`.
+    """
+    if "@" in address:
+        name, _, domain = address.rpartition("@")
+        return f"{name[:1]}…@{domain}"
+    kind, colon, rest = address.partition(":")
+    if colon:
+        return f"{kind}:…{rest[-2:] if len(rest) > 4 else ''}"
+    return f"{address[:3]}…{address[-2:]}" if len(address) > 6 else "…"
