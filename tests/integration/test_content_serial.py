@@ -5,10 +5,15 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from notifications import queue
 from notifications.channel import Channel
 from notifications.delivery.held import Held, message_of
 from notifications.models import Content
+from notifications.outcome import given_back
+from notifications.providers.sms.bulksms import BulkSmsProvider
+from tests.support.fault_server import FaultServer
 from tests.support.rows import add, claim
+from tests.support.sms import answer, in_turn, target
 
 MOST = 2**31 - 1
 
@@ -43,6 +48,21 @@ def test_serial__of_the_last_number__is_followed_by_the_first():
     add(2)
 
     assert sorted(Content.objects.values_list("serial", flat=True)) == [1, MOST]
+
+
+@pytest.mark.django_db
+def test_bulksms__second_attempt__has_the_number_of_the_first():
+    add(channel=Channel.SMS)
+    with FaultServer(in_turn(answer(500, {}), answer(500, {}))) as server:
+        provider = BulkSmsProvider("bulksms", auth=("id", "secret"), url=server.url)
+        for _ in range(2):
+            [claimed] = claim()
+            provider.send(message_of(Held.since(claimed, 0.0, 60.0), {}), timeout_seconds=10)
+            queue.release([queue.Ending(claimed.id, claimed.token, given_back(claimed.standing))])
+        provider.close()
+
+    first, second = (target(request)[2]["deduplication-id"] for request in server.requests)
+    assert first == second == str(Content.objects.values_list("serial", flat=True).get())
 
 
 @pytest.mark.django_db(transaction=True)
