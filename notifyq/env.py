@@ -16,6 +16,7 @@ from notifications.errors import ConfigurationError
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
+_SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
 # What stands in the message about a variable that is missing; by name, and for addresses by scheme.
 _EXAMPLES = {
     "EMAIL_FROM": "Shop <shop@example.com>",
@@ -142,6 +143,7 @@ class Config:
     rate_limit_window_seconds: float
     aging_seconds: float
     requests_per_key_per_minute: int
+    sms_max_segments: int
     lease_seconds: float
     send_timeout_seconds: float
     poll_seconds: float
@@ -180,6 +182,7 @@ class Config:
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
+            sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeout_seconds=env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600),
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),

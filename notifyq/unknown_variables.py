@@ -12,7 +12,9 @@ from notifyq.env import PREFIX, Environment
 from notifyq.startup import EMBEDDED_DIR
 
 # Read only when a provider that needs them is in a chain, or not as a setting.
-_READ_ELSEWHERE = frozenset({"NOTIFYQ_EMAIL_FROM", "NOTIFYQ_EXTRA_PROVIDERS", EMBEDDED_DIR})
+_READ_ELSEWHERE = frozenset(
+    {"NOTIFYQ_EMAIL_FROM", "NOTIFYQ_SMS_FROM", "NOTIFYQ_RECEIPTS_URL", "NOTIFYQ_EXTRA_PROVIDERS", EMBEDDED_DIR}
+)
 _FILE = "_FILE"
 
 

@@ -12,7 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from notifications import sms_segments
 from notifications.admin.search import as_uuid, find_notifications
+from notifications.channel import Channel
 from notifications.models import Attempt, Content, Notification, OperatorAction
 from notifications.status import Status
 from notifications.verdict import Outcome
@@ -55,12 +57,19 @@ class StatusFilter(admin.SimpleListFilter):
 class ContentInline(ReadOnlyInline, admin.StackedInline):  # type: ignore[type-arg]
     model = Content
     verbose_name_plural = "content"
-    fields = ("subject", "body_text", "html_text", "from_name", "reply_to", "collapse_key", "data", "metadata")
-    readonly_fields = ("body_text", "html_text")
+    fields = (
+        *("subject", "body_text", "segments", "html_text", "from_name", "reply_to", "collapse_key", "data"),
+        "metadata",
+    )
+    readonly_fields = ("body_text", "segments", "html_text")
 
     @admin.display(description="body")
     def body_text(self, content: Content) -> str:
         return _text(content.body)
+
+    @admin.display(description="segments")
+    def segments(self, content: Content) -> str:
+        return _segments(content)
 
     @admin.display(description="HTML body (source)")
     def html_text(self, content: Content) -> str:
@@ -236,14 +245,18 @@ class ContentAdmin(OfOneNotification):
     ordering = ("-pk",)
     list_display = ("of_notification",)
     fields = (
-        *("notification_link", "subject", "body", "html_body", "from_name", "reply_to", "collapse_key"),
+        *("notification_link", "subject", "body", "segments", "html_body", "from_name", "reply_to", "collapse_key"),
         *("data", "metadata"),
     )
-    readonly_fields = ("notification_link",)
+    readonly_fields = ("notification_link", "segments")
 
     @admin.display(description="notification")
     def of_notification(self, content: Content) -> str:
         return str(content.pk)
+
+    @admin.display(description="segments")
+    def segments(self, content: Content) -> str:
+        return _segments(content)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False
@@ -263,6 +276,14 @@ def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
 
 def _outcome(attempt: Attempt) -> SafeString:
     return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
+
+
+def _segments(content: Content) -> str:
+    """What a text message takes, and is charged by."""
+    if content.notification.channel != Channel.SMS:
+        return "-"
+    segments = sms_segments.count(content.body)
+    return f"{segments.count} ({segments.encoding}, {segments.per_segment} characters each)"
 
 
 def _text(text: str) -> str:

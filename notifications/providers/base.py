@@ -81,6 +81,8 @@ class Message:
         recipient: canonical form (mailbox, E.164 phone, typed device address).
         html_body, from_name, reply_to, collapse_key, subject: empty when absent.
         data: flat string pairs for PUSH.
+        serial: a key for vendors that take only a number: 1 to 2**31 - 1, the same on every attempt, no other
+            message's until the sequence has gone once round. 0 when it has none.
         attempt_number: 1 for the first; the same message may be sent again under the same id.
         expires_at: when it is of no more use (aware UTC); None when it always is.
         sender: the client's own sending settings where it has any (`smtp_url`, `email_from`), already decrypted.
@@ -96,6 +98,7 @@ class Message:
     from_name: str = field(default="", repr=False)
     reply_to: str = field(default="", repr=False)
     collapse_key: str = field(default="", repr=False)
+    serial: int = 0
     attempt_number: int = 1
     expires_at: datetime | None = None
     sender: Mapping[str, str] = field(default_factory=dict, repr=False)

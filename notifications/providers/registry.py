@@ -10,6 +10,10 @@ from notifications.providers.base import Provider, ProviderSettings
 ADAPTERS: dict[str, str] = {
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
+    "twilio": "notifications.providers.sms.twilio:TwilioProvider",
+    "vonage": "notifications.providers.sms.vonage:VonageProvider",
+    "bulksms": "notifications.providers.sms.bulksms:BulkSmsProvider",
+    "kudisms": "notifications.providers.sms.kudisms:KudiSmsProvider",
 }
 
 

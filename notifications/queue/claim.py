@@ -39,7 +39,7 @@ _AGES = {
     "past_ttl_seconds": SecondsSince("expires_at"),
     "unconfirmed_age_seconds": SecondsSince("unconfirmed_at"),
 }
-_CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data")
+_CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data", "serial")
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Claimed:
         overdue_seconds: since it was due.
         ttl_seconds: until it expires; None when it never does.
         unconfirmed_age_seconds: since the first attempt that may have been sent; None when there is none.
-        content: `subject, body, html_body, from_name, reply_to, collapse_key, data` by name.
+        content: `subject, body, html_body, from_name, reply_to, collapse_key, data, serial` by name.
     """
 
     id: UUID

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from notifications import sms_segments
 from notifications.channel import Channel
+from notifications.errors import FieldError
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_email
 
@@ -67,6 +69,18 @@ def read_metadata(fields: Fields) -> dict[str, str]:
     elif (size := _size_bytes(pairs)) > METADATA_MAX_BYTES:
         fields.wrong("metadata", "too_long", f"must be at most {METADATA_MAX_BYTES} bytes of JSON, not {size}")
     return pairs
+
+
+def check_segments(content: ContentOfRequest, most: int | None) -> list[FieldError]:
+    """What is wrong with a text message that takes more segments than the operator pays for.
+
+    Args:
+        most: None where there is no limit.
+    """
+    if most is None or (segments := sms_segments.count(content.body)).count <= most:
+        return []
+    size = f"{segments.count} of {segments.per_segment} characters each ({segments.encoding})"
+    return [FieldError("body", "too_many_segments", f"must take at most {most} segments of a text message, not {size}")]
 
 
 def _refuse_foreign(fields: Fields, channel: Channel | None) -> None:

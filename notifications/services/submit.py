@@ -150,9 +150,10 @@ def check_group_request(raw: Mapping[str, object]) -> CheckedGroup:
 
 
 def channel_defaults() -> dict[Channel, Defaults]:
-    """What each channel does when a request does not say, from the settings."""
+    """What the settings say of each channel."""
     config = settings.NOTIFYQ
-    return {c: Defaults(config.max_attempts[c], config.on_unconfirmed[c]) for c in Channel}
+    segments = {Channel.SMS: config.sms_max_segments}
+    return {c: Defaults(config.max_attempts[c], config.on_unconfirmed[c], segments.get(c)) for c in Channel}
 
 
 def _rows_or_raise(stored: Stored | NotifyError) -> Stored:

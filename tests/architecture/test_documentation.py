@@ -21,6 +21,28 @@ DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
 NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
 GIVEN = {  # what an adapter has no default for
     "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com", "NOTIFYQ_EMAIL_FROM": "a@example.com"},
+    "twilio": {
+        "NOTIFYQ_TWILIO_ACCOUNT_SID": "AC" + "0" * 32,
+        "NOTIFYQ_TWILIO_AUTH_TOKEN": "t",
+        "NOTIFYQ_SMS_FROM": "Shop",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "vonage": {
+        "NOTIFYQ_VONAGE_API_KEY": "k",
+        "NOTIFYQ_VONAGE_API_SECRET": "s",
+        "NOTIFYQ_SMS_FROM": "Shop",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "bulksms": {
+        "NOTIFYQ_BULKSMS_TOKEN_ID": "i",
+        "NOTIFYQ_BULKSMS_TOKEN_SECRET": "s",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "kudisms": {
+        "NOTIFYQ_KUDISMS_ACCEPT_UNPROVEN": "true",
+        "NOTIFYQ_KUDISMS_TOKEN": "t",
+        "NOTIFYQ_SMS_FROM": "Shop",
+    },
 }
 
 

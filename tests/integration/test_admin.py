@@ -165,6 +165,17 @@ def test_search__exact_value__finds_the_notification(admin_client, rows, term):
     assert list(shown(admin_client, Notification, f"?q={term}")) == [rows[Notification]]
 
 
+def test_detail__text_message__shows_its_segments(admin_client):
+    texted = NotificationFactory(channel="SMS", content__body="x" * 161)
+    mailed = NotificationFactory(channel="EMAIL", content__body="x" * 161)
+
+    for model in (Notification, Content):
+        assert (
+            "2 (GSM-7, 153 characters each)" in admin_client.get(address(model, "change", texted.pk)).content.decode()
+        )
+        assert "GSM-7" not in admin_client.get(address(model, "change", mailed.pk)).content.decode()
+
+
 def test_search__its_id__finds_the_notification_its_content_and_attempts(admin_client, rows):
     for model in (Notification, Content, Attempt):
         assert list(shown(admin_client, model, f"?q={rows[Notification].pk}")) == [rows[model]]
