@@ -18,7 +18,9 @@ PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
 # What stands in the message about a variable that is missing; by name, and for addresses by scheme.
 _EXAMPLES = {
+    "APNS_KEY": "/etc/notifyq/AuthKey_ABC123DEFG.p8",
     "EMAIL_FROM": "Shop <shop@example.com>",
+    "FCM_CREDENTIALS": "/etc/notifyq/service-account.json",
     "smtp": "smtp://user:password@host:587",
     "http": "http://host:port",
     "https": "https://host",
