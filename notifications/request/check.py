@@ -50,15 +50,16 @@ class NotificationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A well-formed request, what its times come to, and what is wrong with them only because of what time it is.
+    """A well-formed request, what its times come to, and what is wrong with it only now: because of what time it is,
+    or because of the providers there are.
 
-    A repeat of a stored request is answered from its row even when its times have passed since, so these last errors
-    are kept apart.
+    A repeat of a stored request is answered from its row even when that has changed since, so these last errors are
+    kept apart.
     """
 
     request: NotificationRequest
     schedule: Schedule
-    clock_errors: tuple[FieldError, ...]
+    passing_errors: tuple[FieldError, ...]
 
 
 def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel, Defaults]) -> Checked:

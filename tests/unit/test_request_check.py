@@ -140,7 +140,10 @@ BAD_FOR_CHANNEL = [
     ("SMS", {"data": {}}, ["data"]),
     ("PUSH", {"html_body": "<p>"}, ["html_body"]),
     ("PUSH", {"body": "x" * 4096}, ["body"]),
-    ("PUSH", {"body": "x", "data": {"a": "é" * 2040}}, ["body"]),
+    ("PUSH", {"body": "x", "data": {"a": "é" * 2040}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"aps": "y"}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"google.a": "y"}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"notifyq_id": "y"}}, ["data"]),
     ("PUSH", {"data": {"a": {"b": "c"}}}, ["data"]),
     ("PUSH", {"data": {"a": 1}}, ["data"]),
     ("PUSH", {"data": {"a": True}}, ["data"]),
@@ -168,7 +171,7 @@ CLOCK = [
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
 def test_check__wrong_only_at_this_time__is_told_apart(changes, fields):
-    assert [e.field for e in checked(**changes).clock_errors] == fields
+    assert [e.field for e in checked(**changes).passing_errors] == fields
 
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
@@ -215,7 +218,7 @@ GOOD = [
 
 @pytest.mark.parametrize(("channel", "changes"), GOOD)
 def test_check__value_at_its_limit__is_accepted(channel, changes):
-    assert checked(channel, **changes).clock_errors == ()
+    assert checked(channel, **changes).passing_errors == ()
 
 
 def test_check__no_times__means_now():
