@@ -258,8 +258,20 @@ def test_tls__trusted__is_accepted_over_http_2(message, tmp_path):
     assert UUID(verdict.provider_message_id) == IDENTITY
 
 
+def test_tls__http_2_not_agreed_on__is_the_configurations_fault_and_nothing_is_sent(message, tmp_path):
+    context, trusted = self_signed(tmp_path)
+    context.set_alpn_protocols(["http/1.1"])
+    received = []
+    with FaultServer(lambda peer: received.append(peer.receive()), tls=context) as server:
+        verdict = send(server.url, message, PATIENT_SECONDS, str(trusted))
+
+    assert said(verdict) == (Outcome.PROVIDER_FAULT, "not_http2")
+    assert received in ([], [b""])
+
+
 def test_tls__silent_after_the_request__is_given_up_in_time(message, tmp_path):
     context, trusted = self_signed(tmp_path)
+    context.set_alpn_protocols(["h2"])
     with FaultServer(speaking(_pings), tls=context) as server:
         verdict = send(server.url, message, certificates=str(trusted))
 

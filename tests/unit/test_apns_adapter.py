@@ -230,6 +230,7 @@ def curve_key():
         ({"NOTIFYQ_APNS_TEAM_ID": ""}, "NOTIFYQ_APNS_TEAM_ID is not set"),
         ({"NOTIFYQ_APNS_TOPIC": "a b"}, "NOTIFYQ_APNS_TOPIC must be the app's bundle id"),
         ({"NOTIFYQ_APNS_URL": "api.push.apple.com"}, "NOTIFYQ_APNS_URL must be a URL"),
+        ({"NOTIFYQ_APNS_URL": "https://äpfel.example"}, "NOTIFYQ_APNS_URL must be a URL in ASCII"),
     ],
 )
 def test_settings__wrong__are_one_line_that_names_the_variable(variables, message):
@@ -242,7 +243,8 @@ def test_settings__wrong__are_one_line_that_names_the_variable(variables, messag
 
 @pytest.mark.parametrize("missing", ["httpcore2", "h2.errors"])
 def test_settings__without_the_extra__say_what_to_install(missing, monkeypatch):
-    monkeypatch.delitem(sys.modules, "notifications.providers.push.http2", raising=False)
+    for loaded in ("http2", "http2_trouble"):
+        monkeypatch.delitem(sys.modules, f"notifications.providers.push.{loaded}", raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
 
     with pytest.raises(

@@ -57,8 +57,11 @@ class ApnsProvider(Provider):
         form, what = "[A-Z0-9]{10}", "the 10 letters and digits that Apple shows"
         key_id, team_id = (matching(settings, f"{prefix}_{part}", form, what) for part in ("KEY_ID", "TEAM_ID"))
         topic = matching(settings, f"{prefix}_TOPIC", r"[A-Za-z0-9.\-]{1,255}", "the app's bundle id")
-        url = settings.url(f"{prefix}_URL", DEFAULT_URL)
-        return cls(name, TeamTokens(TeamKey(key_id, team_id, key)), topic, Http2Caller(url))
+        try:
+            caller = Http2Caller(settings.url(f"{prefix}_URL", DEFAULT_URL))
+        except ValueError:
+            raise ConfigurationError(f"NOTIFYQ_{prefix}_URL must be a URL in ASCII") from None
+        return cls(name, TeamTokens(TeamKey(key_id, team_id, key)), topic, caller)
 
     @classmethod
     def carries(cls, recipient: str) -> bool:

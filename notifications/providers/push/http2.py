@@ -16,18 +16,16 @@ import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import httpcore2
-from h2.errors import ErrorCodes
-from h2.events import ConnectionTerminated, StreamReset
-from h2.exceptions import H2Error
 
 from notifications.providers.deadline import WATCHDOG, Deadline
 from notifications.providers.http import Answer
+from notifications.providers.push.http2_trouble import TROUBLE, NoHttp2Error, http2_verdict
 from notifications.providers.resolver import resolve
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS
-from notifications.providers.trouble import network_verdict, read_timeout
 from notifications.verdict import Verdict
 
 # Its lines name hosts and the headers of answers.
@@ -37,15 +35,6 @@ MAX_ANSWER_BYTES = 64 * 1024
 IDLE_SECONDS = 60.0
 """A connection that was idle for so long is replaced: something on the way may have forgotten it, and what is lost in
 it leaves us not knowing. Apple wants connections to be kept, so it is no shorter."""
-_TROUBLE = (
-    httpcore2.NetworkError,
-    httpcore2.TimeoutException,
-    httpcore2.ProtocolError,
-    httpcore2.ConnectionNotAvailable,
-    H2Error,
-    OSError,
-    ValueError,
-)
 _ENDED = getattr(select, "POLLRDHUP", 0)
 
 
@@ -55,10 +44,16 @@ class Http2Caller:
     Args:
         url: with scheme, host and port. Without TLS the server must know that HTTP/2 is spoken.
         certificates: None for the usual authorities, or the path of a bundle.
+
+    Raises:
+        ValueError: the URL is not in ASCII.
     """
 
     def __init__(self, url: str, certificates: str | None = None) -> None:
         self._url = url.rstrip("/")
+        if not self._url.isascii():
+            raise ValueError("the URL is not in ASCII")
+        self._origin = httpcore2.URL(self._url).origin
         self._tls = ssl.create_default_context(cafile=certificates)
         self._local = threading.local()
         self._lines: weakref.WeakSet[_Line] = weakref.WeakSet()
@@ -81,9 +76,9 @@ class Http2Caller:
         try:
             line.watch(deadline)
             return line.post(self._url + path, headers, content, timeout_seconds, deadline)
-        except _TROUBLE as error:
+        except TROUBLE as error:
             line.close()
-            return _verdict(error, deadline)
+            return http2_verdict(error, deadline)
         except BaseException:
             line.close()
             raise
@@ -100,7 +95,7 @@ class Http2Caller:
     def _line(self) -> _Line:
         line: _Line | None = getattr(self._local, "line", None)
         if line is None:
-            line = self._local.line = _Line(self._url, self._tls)
+            line = self._local.line = _Line(self._origin, self._tls)
             with self._lines_lock:
                 self._lines.add(line)
         return line
@@ -109,8 +104,8 @@ class Http2Caller:
 class _Line(httpcore2.NetworkBackend):
     """The connection of one thread, made when it is needed and made anew when it has ended."""
 
-    def __init__(self, url: str, tls: ssl.SSLContext) -> None:
-        self._origin = httpcore2.URL(url).origin
+    def __init__(self, origin: httpcore2.Origin, tls: ssl.SSLContext) -> None:
+        self._origin = origin
         self._tls = tls
         self._connection: httpcore2.HTTPConnection | None = None
         self._handle: socket.socket | None = None
@@ -152,7 +147,7 @@ class _Line(httpcore2.NetworkBackend):
         connection, self._connection = self._connection, None
         handle, self._handle = self._handle, None
         if connection is not None:
-            with suppress(*_TROUBLE):
+            with suppress(*TROUBLE):
                 connection.close()
         if handle is not None:
             WATCHDOG.close(handle, self._deadline)
@@ -171,7 +166,7 @@ class _Line(httpcore2.NetworkBackend):
         self._handle = stream.get_extra_info("socket").dup()
         if self._deadline is not None and self._handle is not None:
             WATCHDOG.watch(self._deadline, self._handle)
-        return stream
+        return _Unencrypted(stream)
 
     def _first_that_answers(self, host: str, port: int, ends_at: float) -> httpcore2.NetworkStream:
         try:
@@ -211,48 +206,36 @@ class _Line(httpcore2.NetworkBackend):
         return bool(poll.poll(0))
 
 
+class _Unencrypted(httpcore2.NetworkStream):
+    """A connection before its handshake, in which HTTP/2 has to be agreed on: a server that speaks something else is
+    sent nothing."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, timeout)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, timeout)
+        if stream.get_extra_info("ssl_object").selected_alpn_protocol() != "h2":
+            stream.close()
+            raise httpcore2.ConnectError(NoHttp2Error())
+        return stream
+
+
 def _answer(response: httpcore2.Response, body: bytes) -> Answer:
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
     wait = parse_retry_after(headers.get("retry-after"), answered_at=headers.get("date"), now=datetime.now(UTC))
     return Answer(response.status, headers, body, wait)
-
-
-def _verdict(error: BaseException, deadline: Deadline) -> Verdict:
-    """Until the connection stands and its handshake is over, nothing of the request has left this machine."""
-    if isinstance(error, httpcore2.ConnectTimeout) or (isinstance(error, httpcore2.ConnectError) and deadline.fired):
-        return Verdict.temporary("connect_timeout", "no connection could be made in time")
-    if isinstance(error, httpcore2.ConnectError):
-        return _unconnected([error, *error.args])
-    if _is_unprocessed(error):
-        return Verdict.temporary("connection_ended", "the vendor ended the connection without looking at the message")
-    if deadline.fired or isinstance(error, httpcore2.TimeoutException):
-        return read_timeout()
-    if isinstance(error, H2Error | ValueError | httpcore2.LocalProtocolError):
-        return Verdict.unconfirmed("garbled_answer", "the answer is not HTTP/2")
-    return network_verdict(error)
-
-
-def _is_unprocessed(error: BaseException) -> bool:
-    """Whether the peer has said that it did not act upon the request: with a GOAWAY that names an earlier one as the
-    last, or by refusing the stream.
-
-    Source: RFC 9113 sections 6.8 and 8.7.
-    """
-    if isinstance(error, httpcore2.ConnectionNotAvailable):
-        return True
-    return any(
-        (isinstance(event, ConnectionTerminated) and event.last_stream_id == 0)
-        or (isinstance(event, StreamReset) and event.remote_reset and event.error_code == ErrorCodes.REFUSED_STREAM)
-        for event in error.args
-    )
-
-
-def _unconnected(causes: list[object]) -> Verdict:
-    for kind, code, text in (
-        (socket.gaierror, "dns_failure", "the host's name could not be resolved"),
-        (ssl.SSLCertVerificationError, "certificate_untrusted", "the host's certificate is not trusted"),
-        (ssl.SSLError, "tls_failure", "no encrypted connection could be made"),
-    ):
-        if any(isinstance(cause, kind) for cause in causes):
-            return Verdict.temporary(code, text)
-    return Verdict.temporary("connect_refused", "no connection could be made")
