@@ -33,7 +33,8 @@ const echo = (request) => {
   return { status: 200, headers: { "apns-id": request.headers["apns-id"] } };
 };
 (async () => {
-  await server.start();
+  const startPort = 20000 + (process.pid % 10000);  // not where others like to be
+  await server.start({ startPort, endPort: startPort + 1000 });
   await device("aa").thenCallback(echo);
   await device("b1").thenReply(410, '{"reason": "Unregistered", "timestamp": 1454402113123}');
   await device("b2").thenReply(429, '{"reason": "TooManyRequests"}', { "retry-after": "7" });

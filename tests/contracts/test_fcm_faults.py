@@ -92,6 +92,12 @@ class TestFcmProvider(HttpAdapterConformance):
         expected = 9 if outcome in (Outcome.TEMPORARY, Outcome.UNCONFIRMED) and status >= 429 else None
         assert verdict.retry_after_seconds == expected
 
+    def test_quota__used_up_without_retry_after__waits_a_minute(self, message):
+        with FaultServer(answering(http_answer(429, error(429, "QUOTA_EXCEEDED")))) as server:
+            verdict, _ = self.send(server.url, message)
+
+        assert (verdict.retry_after_seconds, verdict.throttled) == (60.0, True)
+
     def test_request__any__goes_to_the_project_with_the_token(self, message):
         with FaultServer(answering(self.acceptance)) as server:
             verdict, _ = self.send(server.url, message)

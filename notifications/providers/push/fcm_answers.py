@@ -13,6 +13,10 @@ from notifications.providers.http import Answer, proof, status_verdict
 from notifications.providers.push import devices
 from notifications.verdict import Verdict
 
+QUOTA_SECONDS = 60.0
+"""How long to wait after a 429 that does not say so: a project's quota is filled up again each minute.
+Source: Firebase, Best practices when sending FCM messages at scale, read 2026-11-30."""
+
 _NAME = re.compile(r"projects/[^/]+/messages/[^/]+")
 _FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 _BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
@@ -50,6 +54,7 @@ def _typed(answer: Answer) -> Verdict | None:
             return Verdict.provider_fault("third_party_auth_error", _TEXT["third_party_auth_error"])
         case 429, "QUOTA_EXCEEDED":
             text = "FCM's quota for this project or device is used up"
+            wait = QUOTA_SECONDS if wait is None else wait
             return Verdict.temporary("quota_exceeded", text, retry_after_seconds=wait, throttled=True)
         case 503, "UNAVAILABLE":
             return Verdict.unconfirmed("unavailable", _TEXT["unavailable"], retry_after_seconds=wait)

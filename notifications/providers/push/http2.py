@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import httpcore2
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from notifications.providers.deadline import WATCHDOG, Deadline
 from notifications.providers.http import Answer
@@ -43,7 +44,7 @@ class Http2Caller:
 
     Args:
         url: with scheme, host and port. Without TLS the server must know that HTTP/2 is spoken.
-        certificates: None for the usual authorities, or the path of a bundle.
+        certificates: None for the usual authorities (the system's and those of `requests`), or the path of a bundle.
 
     Raises:
         ValueError: the URL is not in ASCII.
@@ -54,7 +55,7 @@ class Http2Caller:
         if not self._url.isascii():
             raise ValueError("the URL is not in ASCII")
         self._origin = httpcore2.URL(self._url).origin
-        self._tls = ssl.create_default_context(cafile=certificates)
+        self._tls = _trusting(certificates)
         self._local = threading.local()
         self._lines: weakref.WeakSet[_Line] = weakref.WeakSet()
         self._lines_lock = threading.Lock()
@@ -99,6 +100,13 @@ class Http2Caller:
             with self._lines_lock:
                 self._lines.add(line)
         return line
+
+
+def _trusting(certificates: str | None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=certificates)
+    if certificates is None:
+        context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)  # a small container image may have none of its own
+    return context
 
 
 class _Line(httpcore2.NetworkBackend):
