@@ -50,8 +50,8 @@ class NotificationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A well-formed request, what its times come to, and what is wrong with it only now: because of what time it is,
-    or because of the providers there are.
+    """A well-formed request, what its times come to, and what is wrong with it only at present: by what time it is,
+    or by the providers that today's settings name.
 
     A repeat of a stored request is answered from its row even when that has changed since, so these last errors are
     kept apart.
@@ -59,7 +59,7 @@ class Checked:
 
     request: NotificationRequest
     schedule: Schedule
-    passing_errors: tuple[FieldError, ...]
+    present_errors: tuple[FieldError, ...]
 
 
 def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel, Defaults]) -> Checked:

@@ -20,7 +20,7 @@ def with_unserved(checked: Checked) -> Checked:
     if _is_served(checked.request):
         return checked
     error = FieldError("recipient", _CODE, _MESSAGE)
-    return replace(checked, passing_errors=(*checked.passing_errors, error))
+    return replace(checked, present_errors=(*checked.present_errors, error))
 
 
 def with_unserved_targets(checked: CheckedGroup) -> CheckedGroup:
@@ -30,7 +30,7 @@ def with_unserved_targets(checked: CheckedGroup) -> CheckedGroup:
         for number, request in enumerate(checked.requests)
         if not _is_served(request)
     ]
-    return replace(checked, passing_errors=(*checked.passing_errors, *errors))
+    return replace(checked, present_errors=(*checked.present_errors, *errors))
 
 
 def _is_served(request: NotificationRequest) -> bool:

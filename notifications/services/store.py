@@ -37,19 +37,19 @@ class Wanted:
     fingerprint: bytes
     requests: tuple[NotificationRequest, ...]
     schedule: Schedule
-    passing_errors: tuple[FieldError, ...]
+    present_errors: tuple[FieldError, ...]
     group_id: UUID | None = None
 
     @classmethod
     def one(cls, checked: Checked) -> Wanted:
         request = checked.request
-        return cls(request.idempotency_key, fingerprint(request), (request,), checked.schedule, checked.passing_errors)
+        return cls(request.idempotency_key, fingerprint(request), (request,), checked.schedule, checked.present_errors)
 
     @classmethod
     def group(cls, checked: CheckedGroup) -> Wanted:
         requests = checked.requests
         return cls(
-            checked.key, group_fingerprint(requests), requests, checked.schedule, checked.passing_errors, uuid7()
+            checked.key, group_fingerprint(requests), requests, checked.schedule, checked.present_errors, uuid7()
         )
 
 
@@ -77,7 +77,7 @@ def store(client: Client, wanted: Sequence[Wanted], defaults: Mapping[Channel, D
     """
     first: dict[str, int] = {}
     for number, each in enumerate(wanted):
-        if not each.passing_errors:
+        if not each.present_errors:
             first.setdefault(each.key, number)
     # In the order of the request, so that the ids are too.
     built = {key: _build(client, wanted[number], defaults) for key, number in first.items()}
@@ -131,8 +131,8 @@ def _answer(
         return _repeat(created[each.key], wanted[first[each.key]].fingerprint, each)
     if rows := earlier.get(each.key):
         return _repeat(rows, bytes(rows[0].fingerprint), each)
-    if each.passing_errors:
-        return InvalidRequest(each.passing_errors)
+    if each.present_errors:
+        return InvalidRequest(each.present_errors)
     return IdempotencyConflict("the idempotency key is held by a notification that cannot be read")
 
 

@@ -171,7 +171,7 @@ CLOCK = [
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
 def test_check__wrong_only_at_this_time__is_told_apart(changes, fields):
-    assert [e.field for e in checked(**changes).passing_errors] == fields
+    assert [e.field for e in checked(**changes).present_errors] == fields
 
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
@@ -218,7 +218,7 @@ GOOD = [
 
 @pytest.mark.parametrize(("channel", "changes"), GOOD)
 def test_check__value_at_its_limit__is_accepted(channel, changes):
-    assert checked(channel, **changes).passing_errors == ()
+    assert checked(channel, **changes).present_errors == ()
 
 
 def test_check__no_times__means_now():
