@@ -65,6 +65,11 @@ class Peer:
         self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
+    def finish(self) -> None:
+        """Say nothing more, but listen until the client leaves, so that it reads all that was said."""
+        self._connection.shutdown(socket.SHUT_WR)
+        self.wait_until_gone()
+
     def reset(self) -> None:
         """Close with an RST."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

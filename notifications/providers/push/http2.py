@@ -55,7 +55,7 @@ class Http2Caller:
         if not self._url.isascii():
             raise ValueError("the URL is not in ASCII")
         self._origin = httpcore2.URL(self._url).origin
-        self._tls = _trusting(certificates)
+        self._tls = _trusting(certificates) if self._origin.scheme == b"https" else None
         self._local = threading.local()
         self._lines: weakref.WeakSet[_Line] = weakref.WeakSet()
         self._lines_lock = threading.Lock()
@@ -112,7 +112,7 @@ def _trusting(certificates: str | None) -> ssl.SSLContext:
 class _Line(httpcore2.NetworkBackend):
     """The connection of one thread, made when it is needed and made anew when it has ended."""
 
-    def __init__(self, origin: httpcore2.Origin, tls: ssl.SSLContext) -> None:
+    def __init__(self, origin: httpcore2.Origin, tls: ssl.SSLContext | None) -> None:
         self._origin = origin
         self._tls = tls
         self._connection: httpcore2.HTTPConnection | None = None
