@@ -19,7 +19,9 @@ T = TypeVar("T")
 _SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
 # What stands in the message about a variable that is missing; by name, and for addresses by scheme.
 _EXAMPLES = {
+    "APNS_KEY": "/etc/notifyq/AuthKey_ABC123DEFG.p8",
     "EMAIL_FROM": "Shop <shop@example.com>",
+    "FCM_CREDENTIALS": "/etc/notifyq/service-account.json",
     "smtp": "smtp://user:password@host:587",
     "http": "http://host:port",
     "https": "https://host",

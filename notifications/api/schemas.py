@@ -8,7 +8,8 @@ from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
-from notifications.outcome import BUG, EXPIRED, LOST, NOT_DELIVERED, UNCONFIRMED
+from notifications.device_payload import TAKEN_NAMES
+from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.request.content import (
     BODY_MAX_BYTES,
@@ -35,7 +36,7 @@ _REQUEST_REQUIRED = {
     ),
     "body": text(
         f"At most {BODY_MAX_BYTES:,} bytes; for SMS at most {SMS_MAX_LENGTH:,} characters; for PUSH at most 4,096 "
-        "bytes of JSON together with `subject` and `data`.",
+        "bytes of JSON together with `subject`, `data` and what a device needs besides.",
         BODY_MAX_BYTES,
         minLength=1,
     ),
@@ -49,7 +50,7 @@ _REQUEST_OPTIONAL = {
     ),
     "subject": text("Required for EMAIL; the title of a PUSH. One line.", 255),
     "htmlBody": text(f"EMAIL only; at most {HTML_MAX_BYTES:,} bytes.", HTML_MAX_BYTES),
-    "data": pairs("PUSH only: string pairs for the app."),
+    "data": pairs(f"PUSH only: string pairs for the app. Not to be used: {TAKEN_NAMES}."),
     "fromName": text("EMAIL only: the name beside the sender's address. One line.", 255),
     "replyTo": text("EMAIL only: a mailbox address.", 320),
     "priority": one_of(Priority.__members__, "`NORMAL` when absent. A HIGH one never waits behind a LOW one."),
@@ -138,7 +139,8 @@ _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered;
 ERROR_CODES = (
     f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
     f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
-    f"`{LOST}` (its worker died), `{BUG}` (a fault of the service)."
+    f"`{LOST}` (its worker died), `{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
+    "service)."
 )
 _NOT_YET = "Always null for now: nothing fills it yet."
 

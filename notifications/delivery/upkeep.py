@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
 from notifications.queue.expire import Ended
-from notifications.queue.rescue import LIMIT, Rescued, Safety
+from notifications.queue.rescue import LIMIT, Rescued, Safety, SafetyOf
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
 from ratelimits.window import Limit
@@ -22,15 +22,17 @@ PRUNE_EVERY_SECONDS = 60.0
 FOLD_EVERY_SECONDS = 10.0
 
 
-def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
+def safety_of(chains: Chains) -> SafetyOf:
     """What the rescue has to know of a provider, read from its capabilities."""
 
-    def safety(channel: Channel, name: str) -> Safety:
-        chain = chains[channel]
+    def safety(channel: Channel, recipient: str, name: str) -> Safety:
+        chain = chains[channel].serving(recipient)
         provider = chain.named(name) if name else chain.first
-        if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
-            return Safety(name, records_start=False, dedupe_window_seconds=None)
-        return Safety(provider.name, chain.records_start(provider), provider.capabilities.dedupe_window_seconds)
+        if provider is None:
+            # No longer in the chain: whatever it had may have been sent, and nobody can be asked. Without a name there
+            # is nobody whom it could have been begun with.
+            return Safety(name, records_start=not name, repeat_window_seconds=None)
+        return Safety(provider.name, chain.records_start(provider), provider.capabilities.repeat_window_seconds)
 
     return safety
 

@@ -121,7 +121,7 @@ class Worker:
             queue.Limits(options.rate_limit, options.usable_seconds),
             options.channels,
             suspects=options.role is Role.QUARANTINE,
-            chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
+            serving=lambda channel, recipient: [p.name for p in chains[channel].serving(recipient).providers],
         )
         self._rate = _Rate()
         self._unsure: dict[UUID, float] = {}

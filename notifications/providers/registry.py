@@ -8,6 +8,8 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Provider, ProviderSettings
 
 ADAPTERS: dict[str, str] = {
+    "apns": "notifications.providers.push.apns:ApnsProvider",
+    "fcm": "notifications.providers.push.fcm:FcmProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
     "twilio": "notifications.providers.sms.twilio:TwilioProvider",
@@ -40,6 +42,12 @@ def find(name: str, settings: ProviderSettings) -> type[Provider]:
     if kind not in known:
         raise ConfigurationError(f"there is no provider called {kind!r}; known are {', '.join(sorted(known))}")
     return _load(kind, known[kind])
+
+
+def built_in(name: str) -> type[Provider] | None:
+    """The adapter of `name` where it is one of this project's own; needs no settings."""
+    kind = name.partition(":")[0]
+    return _load(kind, ADAPTERS[kind]) if kind in ADAPTERS else None
 
 
 def kinds(settings: ProviderSettings) -> set[str]:

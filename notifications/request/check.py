@@ -56,10 +56,10 @@ class NotificationRequest:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A well-formed request, what its times come to, and what is wrong with it only at present: by what time it is,
-    or by a limit of today's settings.
+    or by today's settings.
 
-    A repeat of a stored request is answered from its row even when its times have passed or the limit was lowered
-    since, so these last errors are kept apart.
+    A repeat of a stored request is answered from its row even when that has changed since, so these last errors are
+    kept apart.
     """
 
     request: NotificationRequest

@@ -66,7 +66,8 @@ def store(client: Client, wanted: Sequence[Wanted], defaults: Mapping[Channel, D
 
     Returns:
         For each, in order: what is stored under its key, or `IdempotencyConflict`, or `InvalidRequest` for a new one
-        whose times have passed. Of several with one key, the later ones are repeats of the first.
+        whose times have passed or whose address nobody serves. Of several with one key, the later ones are repeats of
+        the first.
 
     Transaction: the caller's, or one of its own.
     Locks: waits for other open transactions that hold one of the keys. The keys go in sorted, so that two calls with

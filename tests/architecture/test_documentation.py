@@ -11,6 +11,7 @@ from notifications.providers import registry
 from notifyq.env import Config, Environment
 from notifyq.queue_metrics import GAUGES
 from notifyq.unknown_variables import unknown_variables
+from tests.support.push_accounts import apns_variables, fcm_variables
 from tests.support.source import ROOT, modules
 
 DOCS = ROOT / "docs"
@@ -20,6 +21,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
 NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
 GIVEN = {  # what an adapter has no default for
+    "apns": apns_variables(),
+    "fcm": fcm_variables(),
     "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com", "NOTIFYQ_EMAIL_FROM": "a@example.com"},
     "twilio": {
         "NOTIFYQ_TWILIO_ACCOUNT_SID": "AC" + "0" * 32,
