@@ -8,7 +8,11 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Provider, ProviderSettings
 
 ADAPTERS: dict[str, str] = {
+    "mailgun": "notifications.providers.email.mailgun:MailgunProvider",
+    "resend": "notifications.providers.email.resend:ResendProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
+    "sendgrid": "notifications.providers.email.sendgrid:SendGridProvider",
+    "ses": "notifications.providers.email.ses:SesProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
 }
 
