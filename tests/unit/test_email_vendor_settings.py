@@ -1,14 +1,17 @@
 """The settings of the adapters that hand e-mail to a vendor: what is read, and that what is wrong is one line."""
 
+import re
 import sys
 
 import pytest
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
+from notifications.providers import chains
 from notifications.providers.base import DuplicateHarm
 from notifications.providers.registry import build
-from notifyq.env import Environment
+from notifyq.env import Config, Environment
+from tests.support.pages import blocks
 
 FROM = "Acme <shop@acme.example>"
 NEEDED = {
@@ -91,6 +94,17 @@ def test_sender__missing__is_named(kind):
 
     with pytest.raises(ConfigurationError, match="NOTIFYQ_EMAIL_FROM"):
         build(kind, Environment(settings))
+
+
+def test_chain__of_the_page_on_providers__is_built_in_its_order():
+    (named,) = re.findall(r"export (NOTIFYQ_EMAIL_PROVIDERS)=(\S+)", blocks("providers", "sh")[0])
+    variables = {k: v for kind in named[1].split(",") for k, v in environment(kind)._env.ENVIRON.items()}
+    settings = Environment(variables | dict([named]))
+
+    built = chains.build(Config.load(settings).provider_chains, settings)
+
+    assert [p.kind for p in built[Channel.EMAIL].providers] == ["sendgrid", "mailgun", "ses"]
+    chains.close(built)
 
 
 @pytest.mark.parametrize("kind", ["sendgrid", "mailgun"])

@@ -1,5 +1,6 @@
 """Signing for SES with credentials that have to be renewed by asking somebody else."""
 
+import logging
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -36,11 +37,14 @@ def test_headers__credentials_that_last__sign_at_once():
     assert "secret" not in str(headers)
 
 
-def test_headers__credentials_expired__are_renewed_first():
+def test_headers__credentials_expired__are_renewed_first(caplog):
+    caplog.set_level(logging.DEBUG)
+
     headers = sign(renewed_by(fresh))
 
     assert "Credential=AKID-new/" in headers["Authorization"]
     assert headers["X-Amz-Security-Token"] == "token-new"
+    assert "token-new" not in caplog.text
 
 
 def test_headers__renewing_hangs__is_certainly_not_sent_and_in_time():
