@@ -31,8 +31,9 @@ def module(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def at(module):
+def at(module, monkeypatch):
     """The adapter as the page's settings make it, pointed at a peer."""
+    monkeypatch.setattr(Environment, "read", set())  # its settings are none of this project's
     variables = dict(line.removeprefix("export ").split("=", 1) for line in exports())
     built = []
 

@@ -47,7 +47,7 @@ _NAMES: dict[str, Outcome] = {
     "concurrent_idempotent_requests": Outcome.UNCONFIRMED,
 }
 # A `validation_error` that is about the account. Parts of its text, in lower case.
-_ABOUT_THE_ACCOUNT = ("api key", "`from`", "domain is not verified", "testing emails", "verify a domain")
+_ABOUT_THE_ACCOUNT = ("api key", "`from`", "from field", "domain is not verified", "testing emails", "verify a domain")
 
 
 class ResendProvider(HttpProvider):

@@ -136,7 +136,8 @@ def _ascii_form(mailbox: Mailbox) -> str:
     """SES takes display names as they stand in a header: in ASCII, others as encoded words."""
     if is_plain(mailbox.name):
         return quoted_form(mailbox)
-    return f"{encoded_words(mailbox.name, 0).replace(chr(13) + chr(10), '')} <{mailbox.address}>"
+    words = encoded_words(mailbox.name, 0).replace("\r\n", "")
+    return f"{words} <{mailbox.address}>"
 
 
 def _verdict(answer: Answer) -> Verdict:
