@@ -19,9 +19,9 @@ from notifications.providers.look_up import absent, cannot_say
 from notifications.providers.trouble import read_timeout
 from notifications.verdict import Finding, Found, Verdict
 
-_DAY_SECONDS = 86_400.0
-# The logs go back 30 days; a day less, so that no mail is called absent for having just been forgotten.
-LOOKUP = Lookup(FoundBy.KEY, settle_seconds=120.0, horizon_seconds=29 * _DAY_SECONDS)
+# The logs go back 30 days. What could not be told within one will not be told later: a key that may not read them, an
+# address that a search may miss. A mail should not wait for weeks until somebody decides.
+LOOKUP = Lookup(FoundBy.KEY, settle_seconds=120.0, horizon_seconds=86_400.0)
 # Nobody says how far behind the logs may be. Asked from the second minute on, and only believed after an hour.
 ABSENT_BELIEVED_AFTER_SECONDS = 3600.0
 CLOCK_MARGIN = timedelta(minutes=5)
