@@ -10,7 +10,11 @@ from notifications.providers.base import Provider, ProviderSettings
 ADAPTERS: dict[str, str] = {
     "apns": "notifications.providers.push.apns:ApnsProvider",
     "fcm": "notifications.providers.push.fcm:FcmProvider",
+    "mailgun": "notifications.providers.email.mailgun:MailgunProvider",
+    "resend": "notifications.providers.email.resend:ResendProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
+    "sendgrid": "notifications.providers.email.sendgrid:SendGridProvider",
+    "ses": "notifications.providers.email.ses:SesProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
     "twilio": "notifications.providers.sms.twilio:TwilioProvider",
     "vonage": "notifications.providers.sms.vonage:VonageProvider",

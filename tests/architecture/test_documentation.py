@@ -20,10 +20,10 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 # Read without `Environment`, by a name in quotes.
 DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
 NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
+FROM = {"NOTIFYQ_EMAIL_FROM": "a@example.com"}
 GIVEN = {  # what an adapter has no default for
     "apns": apns_variables(),
     "fcm": fcm_variables(),
-    "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com", "NOTIFYQ_EMAIL_FROM": "a@example.com"},
     "twilio": {
         "NOTIFYQ_TWILIO_ACCOUNT_SID": "AC" + "0" * 32,
         "NOTIFYQ_TWILIO_AUTH_TOKEN": "t",
@@ -46,6 +46,11 @@ GIVEN = {  # what an adapter has no default for
         "NOTIFYQ_KUDISMS_TOKEN": "t",
         "NOTIFYQ_SMS_FROM": "Shop",
     },
+    "mailgun": {"NOTIFYQ_MAILGUN_API_KEY": "k", "NOTIFYQ_MAILGUN_DOMAIN": "example.com"} | FROM,
+    "resend": {"NOTIFYQ_RESEND_API_KEY": "k"} | FROM,
+    "sendgrid": {"NOTIFYQ_SENDGRID_API_KEY": "k"} | FROM,
+    "ses": {"NOTIFYQ_SES_REGION": "r", "NOTIFYQ_SES_ACCESS_KEY_ID": "k", "NOTIFYQ_SES_SECRET_ACCESS_KEY": "k"} | FROM,
+    "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com"} | FROM,
 }
 
 
