@@ -248,6 +248,14 @@ def _put_behaviour(vendor: Vendor, _request: _Handler, body: bytes, _query: str)
     return replies.document(weather.document())
 
 
+def _post_hook(vendor: Vendor, request: _Handler, body: bytes, _query: str) -> Reply:
+    return vendor.hooks.receive(request.headers, _json(body))
+
+
+def _get_hooks(vendor: Vendor, _request: _Handler, _body: bytes, _query: str) -> Reply:
+    return vendor.hooks.show()
+
+
 def _get_page(vendor: Vendor, _request: _Handler, _body: bytes, _query: str) -> Reply:
     return page.render(vendor)
 
@@ -257,4 +265,5 @@ _ROUTES: dict[str, dict[str, _Action]] = {
     "/messages": {"POST": _post_message, "GET": _get_messages, "DELETE": _delete_messages},
     "/stats": {"GET": _get_stats},
     "/behaviour": {"GET": _get_behaviour, "PUT": _put_behaviour},
+    "/webhooks": {"POST": _post_hook, "GET": _get_hooks},
 }

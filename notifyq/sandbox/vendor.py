@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from notifyq.sandbox import replies
+from notifyq.sandbox.hooks import Hooks
 from notifyq.sandbox.magic import Magic, recognise
 from notifyq.sandbox.replies import Reply
 from notifyq.sandbox.store import Store, Stored, Writing
@@ -40,6 +41,7 @@ class Vendor:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.hooks = Hooks()
         self._limit = _PerSecond()
         # The weather outlives the process like the messages do: a vendor restarted in a storm is still in it.
         self._weather = Weather.parse(json.loads(store.fact("weather") or "{}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -51,7 +51,7 @@ class Client:
         Raises:
             KeyRefused, Unexpected, requests.RequestException
         """
-        created = self._call("POST", "/api/v1/notifications", sample(channel))
+        created = self._call("POST", "/api/v1/notifications", sample(channel), key=str(uuid.uuid4()))
         shown = created
         for _ in range(int(_WAIT_SECONDS / _LOOK_SECONDS)):
             shown = self._call("GET", f"/api/v1/notifications/{created['id']}")
@@ -60,10 +60,31 @@ class Client:
             self.wait(_LOOK_SECONDS)
         return shown
 
-    def _call(self, method: str, path: str, body: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def send_all(self, bodies: Sequence[Mapping[str, Any]]) -> None:
+        """Create many, each with the `idempotencyKey` in it; follows none of them.
+
+        Raises:
+            KeyRefused, Unexpected, requests.RequestException
+        """
+        answer = self._call("POST", "/api/v1/notifications/batch", {"notifications": bodies})
+        for result in answer["results"]:
+            if problem := result.get("problem"):
+                raise Unexpected(f"notification {result['index']} of a batch was refused: {problem}")
+
+    def add_webhook(self, url: str, description: str) -> None:
+        """Have the client told of outcomes at this address.
+
+        Raises:
+            KeyRefused, Unexpected, requests.RequestException
+        """
+        self._call("POST", "/api/v1/webhook-endpoints", {"url": url, "description": description})
+
+    def _call(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.api_key}"}
-        if body is not None:
-            headers["Idempotency-Key"] = str(uuid.uuid4())
+        if key is not None:
+            headers["Idempotency-Key"] = key
         with local_session() as session:
             answer = session.request(method, self.base_url + path, json=body, headers=headers, timeout=_HTTP_SECONDS)
         if answer.status_code == requests.codes.unauthorized:

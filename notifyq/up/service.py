@@ -24,7 +24,7 @@ from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
 from notifyq.env import Config, Environment
-from notifyq.up import accounts, first, ports
+from notifyq.up import accounts, demo, first, ports
 from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
 from notifyq.up.guard import Guard
@@ -113,6 +113,7 @@ class Service:
         self._prepare_database()
         self._start_processes(listening)
         password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
+        is_first = self._options.demo and demo.is_wanted()
         if self._options.demo:
             self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
         self._await_ready()
@@ -121,6 +122,8 @@ class Service:
         if self._options.demo:
             self._send_first()
             show_trial(self._screen, self._api_url, self._api_key)
+        if is_first:
+            self._send_demo()
         connection.close()
         show_end(self._screen)
 
@@ -204,12 +207,29 @@ class Service:
     def _send_first(self) -> None:
         self._screen.title("First notifications")
         for channel in Channel:
-            real = [p for p in self._config.provider_chains[channel] if p.partition(":")[0] != "sandbox"]
-            if real:
+            if real := self._real_providers(channel):
                 several = "a real provider" if len(real) == 1 else "real providers"
                 self._screen.row(channel, f"not tried: {channel} goes to {', '.join(real)}, {several}")
                 continue
             self._send_one(channel)
+
+    def _real_providers(self, channel: Channel) -> list[str]:
+        """Those of its chain that would reach somebody."""
+        return [p for p in self._config.provider_chains[channel] if p.partition(":")[0] != "sandbox"]
+
+    def _send_demo(self) -> None:
+        """After all that a newcomer waits for has been printed."""
+        harmless = [channel for channel in Channel if not self._real_providers(channel)]
+        rows = demo.bodies(harmless, self._config.rate_limit_count)
+        hooks_url = f"{self._sandbox_url}/webhooks"
+        if not rows:
+            return
+        try:
+            demo.send(self._client(), rows, hooks_url)
+        except (first.KeyRefused, first.Unexpected, requests.RequestException) as error:
+            self._screen.trouble(f"nothing to try in the console: {error or 'the key was refused'}")
+        else:
+            demo.show(self._screen, hooks_url)
 
     def _send_one(self, channel: Channel) -> None:
         try:

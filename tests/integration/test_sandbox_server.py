@@ -398,3 +398,21 @@ def test_command__store_is_something_else__says_so_in_one_line(tmp_path):
     assert command.returncode == 1
     assert len(errors.strip().splitlines()) == 1
     assert "notes.txt" in errors
+
+
+def test_webhooks__received__are_shown_newest_first_and_count_for_no_message(sandbox):
+    counted = sandbox.stats()
+    for number in (1, 2):
+        hook = {"jobId": str(number)}
+        answer = requests.post(f"{sandbox.url}/webhooks", json=hook, headers={"webhook-id": f"e{number}"}, timeout=5)
+        assert answer.status_code == 204
+
+    shown = sandbox.get("/webhooks")["webhooks"]
+    assert [hook["document"]["jobId"] for hook in shown[:2]] == ["2", "1"]
+    assert shown[0]["headers"]["webhook-id"] == "e2"
+    assert sandbox.stats() == counted
+
+
+def test_webhooks__that_are_no_json__are_refused(sandbox):
+    answer = requests.post(f"{sandbox.url}/webhooks", data=b"{", timeout=5)
+    assert answer.status_code == 400

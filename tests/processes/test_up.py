@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -20,6 +22,14 @@ from notifications.channel import Channel
 from notifyq.embedded import url_of
 from tests.support.embedded_users import ROOT, answers, clean_environment, remove
 from tests.support.waiting import wait_until
+
+TO_TRY = {
+    ("DEAD_LETTERED", None): 4,
+    ("FAILED", None): 2,
+    ("PENDING", "SCHEDULED"): 3,
+    ("PENDING", "RATE_LIMITED"): 2,
+    ("SENT", None): 17,
+}
 
 pytestmark = [
     pytest.mark.processes,
@@ -80,6 +90,14 @@ def up(data_dir: Path) -> Iterator[Up]:
     running.close()
 
 
+@pytest.fixture
+def bare_up(data_dir: Path) -> Iterator[Up]:
+    """One that leaves the database empty, so that the start of another test is the first one."""
+    running = Up(data_dir, "--port", any_port(), "--no-demo")
+    yield running
+    running.close()
+
+
 def any_port() -> str:
     """A free one that no other run of these tests is likely to choose at the same time."""
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -114,18 +132,36 @@ def pasted(text: str) -> int:
     return requests.post(words[2], data=words[words.index("-d") + 1], headers=headers, timeout=10).status_code
 
 
+def listed(api: str, key: str) -> list[dict[str, Any]]:
+    address = f"{api}/api/v1/notifications?limit=200"
+    answer = requests.get(address, headers={"Authorization": f"Bearer {key}"}, timeout=10)
+    rows: list[dict[str, Any]] = answer.json()["results"]
+    return rows
+
+
+def assert_there_is_something_to_try(api: str, key: str, hooks: str) -> None:
+    """Whatever the first start sends for the console has come to where it is to be found."""
+
+    def arrived() -> bool:
+        rows = Counter((row["status"], row["waitingReason"]) for row in listed(api, key))
+        return rows >= Counter(TO_TRY) and rows["PENDING", None] == rows["PROCESSING", None] == 0
+
+    wait_until(arrived, 30, "what there is to try is where it belongs")
+    wait_until(lambda: "DEAD_LETTERED" in requests.get(hooks, timeout=10).text, 30, "the webhooks are told")
+
+
 def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running(up: Up, data_dir: Path) -> None:
     text = up.text_until("Ctrl-C stops everything")
     assert len(re.findall(r"SENT after \d+ ms", text)) == 3, text
     api = shown(r"API docs +(http://[^/]+)/api/docs/", text)
     sandbox = shown(r"Sandbox +(http://[^/]+)/ ", text)
     key, password = shown(r"Bearer (\S+)'", text), shown(r"operator / (\S+)", text)
-    listed = requests.get(f"{api}/api/v1/notifications", headers={"Authorization": f"Bearer {key}"}, timeout=10)
-    first_three = listed.json()["results"][:3]  # newest first: other tests may have left older ones
-    assert {(shown["channel"], shown["status"]) for shown in first_three} == {(c, "SENT") for c in Channel}
+    firsts = [row for row in listed(api, key) if row["reference"] is None]
+    assert sorted((row["channel"], row["status"]) for row in firsts) == sorted((c, "SENT") for c in Channel)
     arrived = [m["key"] for m in requests.get(f"{sandbox}/messages", timeout=10).json()["messages"]]
-    assert all(arrived.count(shown["id"]) == 1 for shown in first_three)
+    assert all(arrived.count(row["id"]) == 1 for row in firsts)
     assert [pasted(text), pasted(text)] == [201, 200]  # a repeat sends nothing again
+    assert_there_is_something_to_try(api, key, shown(r"Webhooks +(http://\S+)", text))
     assert {file.stat().st_mode & 0o777 for file in data_dir.glob("*_*") if file.is_file()} == {0o600}
 
     second = subprocess.run(
@@ -143,6 +179,7 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
     again = Up(data_dir, "--port", any_port())
     try:
         text = again.text_until("Ctrl-C stops everything")
+        assert "Try the console" not in text
         assert shown(r"Bearer (\S+)'", text) == key
         assert shown(r"operator / (\S+)", text) == password
     finally:
@@ -152,20 +189,20 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
     assert_nothing_runs(data_dir)
 
 
-def test_up__workers_die__says_so_and_stops_the_rest(up: Up, data_dir: Path) -> None:
-    up.text_until("Ready")
+def test_up__workers_die__says_so_and_stops_the_rest(bare_up: Up, data_dir: Path) -> None:
+    bare_up.text_until("Ready")
     (supervisor,) = [pid for pid in processes_of(data_dir, "run_workers") if os.getsid(pid) == pid]
     os.kill(supervisor, signal.SIGKILL)
-    assert "workers was ended by SIGKILL" in up.rest()
-    assert up.process.returncode == 1
+    assert "workers was ended by SIGKILL" in bare_up.rest()
+    assert bare_up.process.returncode == 1
     assert_nothing_runs(data_dir)
 
 
-def test_up__killed__leaves_nothing_running(up: Up, data_dir: Path) -> None:
-    up.text_until("Ready")
+def test_up__killed__leaves_nothing_running(bare_up: Up, data_dir: Path) -> None:
+    bare_up.text_until("Ready")
     assert processes_of(data_dir, "run_workers")
-    up.process.kill()
-    up.process.wait(30)
+    bare_up.process.kill()
+    bare_up.process.wait(30)
     wait_until(lambda: processes_of(data_dir) == [], 40, "everything has ended")
     assert_nothing_runs(data_dir)
 

@@ -25,7 +25,7 @@ def test_sample__of_each_start__has_another_ordinary_recipient(channel):
 def test_send__has_to_wait_for_long__is_followed_no_further_and_says_why(monkeypatch, reason):
     wait = Mock(side_effect=AssertionError("it must not wait"))
     waiting = STORED | {"status": "PENDING", "waitingReason": reason}
-    monkeypatch.setattr(first.Client, "_call", lambda *_: waiting)
+    monkeypatch.setattr(first.Client, "_call", lambda *_, **__: waiting)
 
     shown = first.Client("http://127.0.0.1:1", "key", wait).send("EMAIL")
 

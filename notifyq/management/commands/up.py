@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=_port, help=f"of the API; default {DEFAULT_PORT}, or a free one near it")
         parser.add_argument("--workers", type=_count, default=1, metavar="N", help="delivery processes (1)")
-        parser.add_argument("--no-demo", action="store_true", help="no demo client, no first notifications")
+        parser.add_argument("--no-demo", action="store_true", help="no demo client, no notifications to look at")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         chosen = Options(port=options["port"], workers=options["workers"], demo=not options["no_demo"])
