@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.support.peers import missing
 
 TESTS_DATA = Path(__file__).resolve().parent.parent.parent / ".data" / "tests"
 HOME = TESTS_DATA / "node"
@@ -18,6 +18,7 @@ PEERS_HOME = TESTS_DATA / "peers"
 PEERS = {
     "@stoplight/prism-cli": "^5.14.0",
     "@twilio/cli-core": "^8.0.0",
+    "axe-core": "^4.10.0",
     "mockttp": "^4.6.0",
     "sms-segments-calculator": "^1.2.0",
 }
@@ -31,13 +32,13 @@ def node_home() -> Path:
 def peers_home() -> Path:
     """The same for `PEERS`, which are large: they are only installed in CI. Elsewhere, set CI=true to have them."""
     if os.environ.get("CI") != "true" and not _has_all(PEERS_HOME, PEERS):
-        return _missing("the test peers from npm are not installed (CI=true makes them be)")
+        return missing("the test peers from npm are not installed (CI=true makes them be)")
     return _provide(PEERS_HOME, PEERS)
 
 
 def _provide(home: Path, packages: dict[str, str]) -> Path:
     if not (shutil.which("node") and shutil.which("npm")):
-        return _missing("node and npm are not installed")
+        return missing("node and npm are not installed")
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # closing the file unlocks it
@@ -46,7 +47,7 @@ def _provide(home: Path, packages: dict[str, str]) -> Path:
         (home / "package.json").write_text(json.dumps({"private": True, "dependencies": packages}))
         npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
         done = subprocess.run(npm, cwd=home, capture_output=True, text=True, timeout=110)
-    return home if done.returncode == 0 else _missing(f"npm install failed: {done.stderr[-500:]}")
+    return home if done.returncode == 0 else missing(f"npm install failed: {done.stderr[-500:]}")
 
 
 def _has_all(home: Path, packages: dict[str, str]) -> bool:
@@ -59,9 +60,3 @@ def run_node(script: str, **variables: str) -> str:
     done = subprocess.run(["node", "-e", script], cwd=HOME, env=environment, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def _missing(reason: str) -> Path:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)

@@ -1,0 +1,70 @@
+"""The console for people who see, hear or move differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from notifications.models import Notification, OperatorAction
+from notifications.status import Status
+from notifyq.roles import Role
+from tests.browser import IN_THE_BROWSER, pages
+from tests.browser.axe import grave_faults
+from tests.browser.pages import DeadLetters
+from tests.browser.seed import seed
+from tests.browser.visitor import BrowserWindow, Visitors
+
+pytestmark = IN_THE_BROWSER
+PRESSES_MOST = 60
+_HAS_VISIBLE_FOCUS = "(s) => document.activeElement.matches(s) && document.activeElement.matches(':focus-visible')"
+
+
+@pytest.fixture
+def story(db: None) -> Notification:
+    return seed()
+
+
+def faults_of(window: BrowserWindow, addresses: list[str]) -> Iterator[str]:
+    for address in addresses:
+        page = window.go(address)
+        yield from (f"{address}: {fault}" for fault in grave_faults(page))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages__looked_at_by_axe__have_no_grave_fault(visitors: Visitors, story: Notification, scheme: str) -> None:
+    stranger, operator = visitors.open(None, color_scheme=scheme), visitors.open(Role.OPERATOR, color_scheme=scheme)
+    addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.notification(story.pk)]
+    addresses += [pages.PAUSES, pages.WEBHOOK_EVENTS]
+
+    faults = [*faults_of(stranger, [pages.LOGIN]), *faults_of(operator, addresses)]
+    preview = DeadLetters.opened(operator).ask_to_retry_all()
+    faults += [f"the preview: {fault}" for fault in grave_faults(preview.page)]
+
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.usefixtures("story")
+def test_keyboard__alone__leads_through_the_bar_to_a_retry(operator: BrowserWindow) -> None:
+    page = operator.go(pages.FRONT)
+    count = Notification.objects.filter(status=Status.DEAD_LETTERED).count()
+
+    for step in pages.way_to_retry_all("by keyboard"):
+        reach(page, step.reach, "Shift+Tab" if step.is_above else "Tab")
+        page.keyboard.type(step.text)
+        if step.keys:
+            page.keyboard.press(step.keys)
+        if step.leads_to:
+            page.locator(step.leads_to).wait_for()
+
+    assert OperatorAction.objects.filter(reason="by keyboard", action="RETRY").count() == count > 0
+
+
+def reach(page: Any, selector: str, key: str) -> None:
+    """Press a key until the focus is on such an element, and can be seen there."""
+    for _ in range(PRESSES_MOST):
+        if page.evaluate(_HAS_VISIBLE_FOCUS, selector):
+            return
+        page.keyboard.press(key)
+    pytest.fail(f"{PRESSES_MOST} times {key} do not lead to {selector}")

@@ -1,0 +1,50 @@
+"""Who may act in the console, and how often it counts."""
+
+from __future__ import annotations
+
+from notifications.models import Notification, OperatorAction
+from notifications.status import Status
+from tests.browser import IN_THE_BROWSER, pages
+from tests.browser.pages import DeadLetters, NotificationPage
+from tests.browser.visitor import BrowserWindow
+from tests.support.factories import NotificationFactory
+from tests.support.rows import all_are
+
+pytestmark = IN_THE_BROWSER
+_POST = """
+async ([address, fields]) => {
+  const token = document.cookie.match(/csrftoken=([^;]+)/)[1];
+  const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: token });
+  return (await fetch(address, { method: "POST", body })).status;
+}
+"""
+
+
+def test_retry__confirmed_in_two_tabs__has_one_effect(operator: BrowserWindow) -> None:
+    row = NotificationFactory(status=Status.DEAD_LETTERED)
+    tabs = [operator.page, operator.tab()]
+    previews = [DeadLetters.opened(operator, tab).ask_to_retry_all() for tab in tabs]
+
+    said = [preview.confirm("pressed twice") for preview in previews]
+
+    assert said[0] == ["Retry: done for 1 of 1."]
+    assert not [text for text in said[1] if "done" in text]
+    row.refresh_from_db()
+    assert (row.status, row.operator_retry_count) == (Status.PENDING, 1)
+    assert OperatorAction.objects.count() == 1
+
+
+def test_viewer__sees_nothing_to_press_and_can_do_nothing_by_hand(viewer: BrowserWindow) -> None:
+    row = NotificationFactory(status=Status.DEAD_LETTERED)
+    dead = DeadLetters.opened(viewer)
+
+    assert (dead.count, dead.acts, dead.tick_boxes) == (1, [], 0)
+    assert row.recipient not in dead.page.content()
+    assert dead.page.evaluate(_POST, pages.forged_retry(row.pk)) in (200, 403)
+    shown = NotificationPage.opened(viewer, row.pk)
+    assert shown.control_count == 0
+    assert row.recipient not in shown.page.content()
+
+    assert all_are(Status.DEAD_LETTERED, 1)
+    assert not OperatorAction.objects.exists()
+    assert set(Notification.objects.values_list("operator_retry_count", flat=True)) == {0}

@@ -1,0 +1,50 @@
+"""The story of whoever is on call: the provider is down, dead letters come in, it comes back, they are sent again."""
+
+from __future__ import annotations
+
+from notifications.models import Notification, OperatorAction
+from notifications.status import Status
+from tests.browser import IN_THE_BROWSER
+from tests.browser.pages import DeadLetters, FrontPage
+from tests.browser.visitor import BrowserWindow
+from tests.support.outage import SimulatedVendor
+from tests.support.rows import add, all_are
+
+pytestmark = IN_THE_BROWSER
+COUNT = 3
+"""Fewer failures in a row than would be taken for an outage, after which nothing would be tried any more."""
+
+
+def test_outage__from_the_first_dead_letter_to_the_last_sent__is_handled_in_the_console(
+    operator: BrowserWindow, vendor: SimulatedVendor
+) -> None:
+    ids = add(COUNT, max_attempts=1)
+    vendor.go_down()
+    vendor.drain()
+    assert all_are(Status.DEAD_LETTERED, COUNT)
+
+    front = FrontPage(operator)
+    assert front.figure("dead letters") == str(COUNT)
+    dead = front.open_dead_letters()
+    assert dead.count == COUNT
+    one = dead.drill_down()
+    assert "not_accepted" in one.text
+    assert "TEMPORARY" in one.text
+
+    preview = DeadLetters.opened(operator).ask_to_retry_all()
+    assert preview.previewed_count == COUNT
+    assert all_are(Status.DEAD_LETTERED, COUNT)
+    said = preview.confirm("the vendor is back")
+    assert said == [f"Retry: done for {COUNT} of {COUNT}."]
+    assert all_are(Status.PENDING, COUNT)
+
+    vendor.come_back()
+    vendor.drain()
+    assert all_are(Status.SENT, COUNT)
+    assert vendor.accepted_count == COUNT
+    front = FrontPage(operator)
+    assert front.figure("dead letters") == "0"
+    assert front.outcome_total("SENT") == str(COUNT)
+    acts = OperatorAction.objects.values_list("notification_id", "action", "actor", "reason")
+    assert set(acts) == {(row, "RETRY", "operator", "the vendor is back") for row in ids}
+    assert set(Notification.objects.values_list("operator_retry_count", flat=True)) == {1}
