@@ -60,6 +60,18 @@ def notification(notification_id: UUID) -> str:
     return f"{NOTIFICATIONS}{notification_id}/change/"
 
 
+class LoginPage:
+    def __init__(self, window: BrowserWindow) -> None:
+        self._window = window
+        self.page = window.go(FRONT)  # which leads to the login
+
+    def log_in(self, name: str, password: str) -> None:
+        self.page.get_by_label("Username").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.locator(BAR).wait_for()
+
+
 class FrontPage:
     def __init__(self, window: BrowserWindow) -> None:
         self._window = window
@@ -115,7 +127,8 @@ class DeadLetters:
 
     def ask_to_retry_all(self) -> ConfirmRetry:
         """Tick everything and choose the act: what follows is a preview, nothing is done yet."""
-        self.page.locator("#action-toggle").check()
+        for box in self.page.locator("input.action-select").all():  # the one that ticks them all is a script
+            box.check()
         self.page.locator("select[name=action]").select_option("retry")
         self.page.locator("button[name=index]").click()
         return ConfirmRetry(self.page)

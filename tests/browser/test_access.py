@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ from tests.browser.visitor import BrowserWindow, Visitors
 
 pytestmark = IN_THE_BROWSER
 PRESSES_MOST = 60
+COLOURS = ["color-contrast", "link-in-text-block"]
+_WIDTH = "() => document.documentElement.scrollWidth"
 _HAS_VISIBLE_FOCUS = "(s) => document.activeElement.matches(s) && document.activeElement.matches(':focus-visible')"
 
 
@@ -26,23 +28,34 @@ def story(db: None) -> Notification:
     return seed()
 
 
-def faults_of(window: BrowserWindow, addresses: list[str]) -> Iterator[str]:
+def faults_of(window: BrowserWindow, addresses: list[str], rules: Sequence[str]) -> Iterator[str]:
     for address in addresses:
         page = window.go(address)
-        yield from (f"{address}: {fault}" for fault in grave_faults(page))
+        yield from (f"{address}: {fault}" for fault in grave_faults(page, rules))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages__looked_at_by_axe__have_no_grave_fault(visitors: Visitors, story: Notification, scheme: str) -> None:
+@pytest.mark.parametrize(("scheme", "rules"), [("light", []), ("dark", COLOURS)], ids=["light", "dark"])
+def test_pages__looked_at_by_axe__have_no_grave_fault(
+    visitors: Visitors, story: Notification, scheme: str, rules: list[str]
+) -> None:
     stranger, operator = visitors.open(None, color_scheme=scheme), visitors.open(Role.OPERATOR, color_scheme=scheme)
     addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.notification(story.pk)]
     addresses += [pages.PAUSES, pages.WEBHOOK_EVENTS]
 
-    faults = [*faults_of(stranger, [pages.LOGIN]), *faults_of(operator, addresses)]
+    faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()
-    faults += [f"the preview: {fault}" for fault in grave_faults(preview.page)]
+    faults += [f"the preview: {fault}" for fault in grave_faults(preview.page, rules)]
 
     assert not faults, "\n".join(faults)
+
+
+def test_pages__on_a_telephone__do_not_have_to_be_moved_sideways(visitors: Visitors, story: Notification) -> None:
+    telephone = visitors.open(Role.OPERATOR, viewport={"width": 390, "height": 844})
+    addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.notification(story.pk)]
+
+    widths = {address: telephone.go(address).evaluate(_WIDTH) for address in addresses}
+
+    assert {address: width for address, width in widths.items() if width > 390} == {}
 
 
 @pytest.mark.usefixtures("story")

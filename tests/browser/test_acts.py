@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from notifications.models import Notification, OperatorAction
 from notifications.status import Status
+from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
-from tests.browser.pages import DeadLetters, NotificationPage
-from tests.browser.visitor import BrowserWindow
+from tests.browser.pages import DeadLetters, FrontPage, NotificationPage
+from tests.browser.visitor import BrowserWindow, Visitors
 from tests.support.factories import NotificationFactory
 from tests.support.rows import all_are
 
@@ -32,6 +33,17 @@ def test_retry__confirmed_in_two_tabs__has_one_effect(operator: BrowserWindow) -
     row.refresh_from_db()
     assert (row.status, row.operator_retry_count) == (Status.PENDING, 1)
     assert OperatorAction.objects.count() == 1
+
+
+def test_retry__without_javascript__works_all_the_same(visitors: Visitors) -> None:
+    row = NotificationFactory(status=Status.DEAD_LETTERED)
+    plain = visitors.open(Role.OPERATOR, java_script_enabled=False)
+
+    assert FrontPage(plain).figure("dead letters") == "1"
+    said = DeadLetters.opened(plain).ask_to_retry_all().confirm("without any script")
+
+    assert said == ["Retry: done for 1 of 1."]
+    assert OperatorAction.objects.get().notification_id == row.pk
 
 
 def test_viewer__sees_nothing_to_press_and_can_do_nothing_by_hand(viewer: BrowserWindow) -> None:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from notifications.models import Notification, OperatorAction
 from notifications.status import Status
+from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER
-from tests.browser.pages import DeadLetters, FrontPage
-from tests.browser.visitor import BrowserWindow
+from tests.browser.pages import DeadLetters, FrontPage, LoginPage
+from tests.browser.visitor import Visitors, person
 from tests.support.outage import SimulatedVendor
 from tests.support.rows import add, all_are
 
 pytestmark = IN_THE_BROWSER
+PASSWORD = "long enough, and only here"
 COUNT = 3
 """Fewer failures in a row than would be taken for an outage, after which nothing would be tried any more."""
 
 
 def test_outage__from_the_first_dead_letter_to_the_last_sent__is_handled_in_the_console(
-    operator: BrowserWindow, vendor: SimulatedVendor
+    visitors: Visitors, vendor: SimulatedVendor
 ) -> None:
+    person(Role.OPERATOR, PASSWORD)
     ids = add(COUNT, max_attempts=1)
     vendor.go_down()
     vendor.drain()
     assert all_are(Status.DEAD_LETTERED, COUNT)
 
+    operator = visitors.open(None)
+    LoginPage(operator).log_in("operator", PASSWORD)
     front = FrontPage(operator)
     assert front.figure("dead letters") == str(COUNT)
     dead = front.open_dead_letters()

@@ -107,12 +107,16 @@ class Visitors:
         window = BrowserWindow(context, self._base_url, self.troubles)
         self._windows.append(window)
         if role is not None:
-            window.log_in(_user(role))
+            window.log_in(person(role))
         return window
 
 
-def _user(role: Role) -> Any:
+def person(role: Role, password: str = "") -> Any:
+    """Somebody with that role, named like it; can only log in by the form when there is a password."""
     user, is_new = get_user_model().objects.get_or_create(username=role.value, defaults={"is_staff": True})
     if is_new:
         user.groups.add(Group.objects.get(name=role.value))
+    if password:
+        user.set_password(password)
+        user.save(update_fields=["password"])
     return user

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from notifications.channel import Channel
@@ -58,7 +57,7 @@ class SimulatedVendor:
             dict.fromkeys((Channel.EMAIL, Channel.SMS, Channel.PUSH), ("sandbox",)),
             Environment({"NOTIFYQ_SANDBOX_URL": self._url}),
         )
-        worker = Worker(new_worker_id(Role.DELIVERY), replace(OPTIONS), built)
+        worker = Worker(new_worker_id(Role.DELIVERY), OPTIONS, built)
         thread = threading.Thread(target=worker.run, daemon=True)
         thread.start()
         thread.join(DRAIN_SECONDS)
