@@ -64,6 +64,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(_W, _P, "rescue", "its lease expired or its worker died"),
     Transition(_W, Status.DEAD_LETTERED, "rescue", "a lost send used up its attempts, or is held as unconfirmed"),
     Transition(_R, Status.SENT, "reconcile", "the provider has it"),
+    Transition(_R, Status.SENT, "receipt", "the provider's callback carries its key"),
     Transition(_R, Status.FAILED, "reconcile", "the provider rejected it for good"),
     Transition(_R, _P, "reconcile", "the provider certainly never had it"),
     Transition(_R, Status.DEAD_LETTERED, "reconcile", "the provider cannot say, and it is held"),

@@ -7,6 +7,7 @@ from notifications.models.dead_letter import DeadLetter
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.receipt import OnceToken, Receipt
 from notifications.models.worker import Worker
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "Content",
     "DeadLetter",
     "Notification",
+    "OnceToken",
     "OperatorAction",
     "Pause",
+    "Receipt",
     "Worker",
 ]
