@@ -13,7 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid, find_notifications
-from notifications.models import Attempt, Content, Notification, OperatorAction
+from notifications.models import Attempt, Content, Notification, OperatorAction, Receipt
+from notifications.receipts import DeliveryStatus
+from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
@@ -35,6 +37,18 @@ OUTCOME_TONES = {
     Outcome.PROVIDER_FAULT: "bad",
     Outcome.UNCONFIRMED: "wait",
     Outcome.LOST: "bad",
+}
+
+
+DELIVERY_TONES = {
+    DeliveryStatus.ACCEPTED: "busy",
+    DeliveryStatus.DELAYED: "wait",
+    DeliveryStatus.REJECTED: "bad",
+    DeliveryStatus.DELIVERED: "good",
+    DeliveryStatus.OPENED: "good",
+    DeliveryStatus.UNDELIVERED: "bad",
+    DeliveryStatus.BOUNCED: "bad",
+    DeliveryStatus.COMPLAINED: "bad",
 }
 
 
@@ -78,6 +92,17 @@ class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
         return _outcome(attempt)
 
 
+class ReceiptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = Receipt
+    fields = readonly_fields = (
+        *("received_at", "at", "provider", "status_badge", "code", "text", "provider_message_id"),
+    )
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
+
+
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = OperatorAction
     fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
@@ -94,7 +119,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
-    inlines = (ContentInline, AttemptInline, OperatorActionInline)
+    inlines = (ContentInline, AttemptInline, ReceiptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -103,7 +128,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "operator_retry_count"),
+                    *("unconfirmed_provider", "unconfirmed_at", "reported", "operator_retry_count"),
                 )
             },
         ),
@@ -131,6 +156,16 @@ class NotificationAdmin(ReadOnlyAdmin):
         if notification.waiting_reason:
             text = f"{text} · {notification.waiting_reason.lower().replace('_', ' ')}"
         return badge(text, STATUS_TONES.get(Status(notification.status), "quiet"))
+
+    @admin.display(description="reported by the provider")
+    def reported(self, notification: Notification) -> str:
+        """With a word to the operator where a report speaks against sending it again."""
+        told = notification.delivery_status
+        if not told:
+            return "-"
+        if notification.status == Status.DEAD_LETTERED and proves_acceptance(told):
+            return format_html("{} its provider reports {}: Resolve may be right, not Retry", _delivery(told), told)
+        return _delivery(told)
 
     # Short for the list, so that a line fits beside the filters in a window of 1,280 pixels.
     @admin.display(description="last error")
@@ -180,7 +215,9 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
+    def notification_link(self, row: Attempt | Content | OperatorAction | Receipt) -> SafeString | str:
+        if row.notification_id is None:
+            return "-"
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 
@@ -211,6 +248,24 @@ class AttemptAdmin(OfOneNotification):
         return _outcome(attempt)
 
 
+@admin.register(Receipt)
+class ReceiptAdmin(OfOneNotification):
+    """Also those that belong to no notification yet."""
+
+    ordering = ("-id",)
+    list_display = ("id", "status_badge", "provider", "code", "provider_message_id", "received_at", "look_at")
+    list_filter = ("status",)
+    fields = (
+        *("notification_link", "provider", "status_badge", "code", "text", "at", "received_at", "look_at"),
+        *("provider_message_id", "key", "event_id"),
+    )
+    readonly_fields = ("notification_link", "status_badge")
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
+
+
 @admin.register(Content)
 class ContentAdmin(OfOneNotification):
     """Left out of the index: a notification's page shows its content, and a list of them would have only ids."""
@@ -238,6 +293,10 @@ class ContentAdmin(OfOneNotification):
 
 def _outcome(attempt: Attempt) -> SafeString:
     return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
+
+
+def _delivery(status: str) -> SafeString:
+    return badge(status, DELIVERY_TONES.get(DeliveryStatus(status), "quiet"))
 
 
 def _text(text: str) -> str:

@@ -44,11 +44,13 @@ class Credited:
 
     Attributes:
         looked_count: how many were looked at.
+        known_ids: of receipts whose notification is there.
         receipt_ids: of those that count now; the others wait.
         confirmed: by (status, channel), the notifications that they have proved to be sent.
     """
 
     looked_count: int = 0
+    known_ids: frozenset[int] = frozenset()
     receipt_ids: frozenset[int] = frozenset()
     confirmed: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -86,7 +88,7 @@ def credit(reports: Sequence[Report]) -> Credited:
         news[of[report.id]].append(report)
     confirmed = _write(free, news)
     _mark(counted, of)
-    return Credited(len(reports), frozenset(report.id for report in counted), confirmed)
+    return Credited(len(reports), frozenset(of), frozenset(report.id for report in counted), confirmed)
 
 
 def proof(row: _Row, news: Sequence[Report]) -> Report | None:

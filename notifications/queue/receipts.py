@@ -107,9 +107,10 @@ def look_again(limit: int = LIMIT) -> Credited:
         columns = ("id", "provider", "key", "provider_message_id", "status")
         reports = [Report(*row) for row in lock(due, columns, limit)]
         credited = credit(reports)
-        left = Receipt.objects.filter(pk__in=[r.id for r in reports if r.id not in credited.receipt_ids])
-        left.filter(notification=None, received_at__lt=Now() - WAIT_MOST).delete()
-        left.update(look_at=Now() + _pause())
+        left = {report.id for report in reports} - credited.receipt_ids
+        strange = Receipt.objects.filter(pk__in=left - credited.known_ids)
+        strange.filter(received_at__lt=Now() - WAIT_MOST).delete()
+        Receipt.objects.filter(pk__in=left).update(look_at=Now() + _pause())
     return credited
 
 

@@ -89,7 +89,15 @@ class Unreadable(Exception):
 
 
 class Unavailable(Exception):
-    """It cannot be checked or confirmed now: a server of the vendor's is away. A repeat may succeed."""
+    """It cannot be checked or confirmed now: a server of the vendor's is away. A repeat may succeed.
+
+    Attributes:
+        reason: a fixed word, the class of an error, or an HTTP status.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 class Receiver(ABC):

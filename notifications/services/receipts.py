@@ -43,7 +43,7 @@ def receive(receiver: Receiver, call: Call) -> None:
         _refused(receiver, "unreadable")
         raise
     except Unavailable as error:
-        log.warning("receipt_not_checked", extra={"provider": receiver.name, "reason": str(error)})
+        log.warning("receipt_not_checked", extra={"provider": receiver.name, "reason": error.reason})
         raise
 
 

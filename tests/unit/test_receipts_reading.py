@@ -242,7 +242,8 @@ def test_masked__texts_of_vendors__lose_addresses_and_nothing_else(text: str, ex
 
 
 def test_line__of_what_is_no_text__is_empty() -> None:
-    assert [line(value, 9) for value in (None, {}, [], True, 0, 5.5)] == ["", "", "", "", "0", "5.5"]
+    values: list[object] = [None, {}, [], True, 0, 5.5]
+    assert [line(value, 9) for value in values] == ["", "", "", "", "0", "5.5"]
 
 
 def test_addresses__what_is_given_out__is_among_what_is_expected() -> None:
