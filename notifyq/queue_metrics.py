@@ -113,7 +113,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "notifyq_receipts_waiting": (
-        f"Receipts whose notification is not there yet or held by a worker; {COUNTED_MOST} stands for at least so many.",
+        f"Receipts whose notification is not there yet, or held; {COUNTED_MOST} stands for at least so many.",
         (),
     ),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),

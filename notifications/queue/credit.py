@@ -19,7 +19,6 @@ from notifications.receipts import DeliveryStatus, strongest
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status, allowed
 from notifyq.leasing import Arrays, lock
-from notifyq.leasing.arrays import literal
 
 CONFIRMED_FROM = (Status.PENDING, Status.RECONCILING)
 
@@ -66,6 +65,7 @@ class _Row:
     delivery_status: str
 
 
+_SOUGHT = {"id": "int8", "key": "uuid", "provider": "text", "message_id": "text"}
 _COLUMNS = tuple(_Row.__dataclass_fields__)
 
 
@@ -102,18 +102,21 @@ def proof(row: _Row, news: Sequence[Report]) -> Report | None:
 
 
 def _notifications_of(reports: Sequence[Report]) -> dict[int, UUID]:
-    """By our key where there is one, else by the provider's own id."""
+    """By our key where there is one, else by the provider's own id.
+
+    One look into an index for each: as a join PostgreSQL may choose to read the whole table instead.
+    """
     if not reports:
         return {}
     table = Notification._meta.db_table
+    arrays = Arrays(_SOUGHT, [(r.id, r.key, r.provider, r.provider_message_id) for r in reports])
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT r.id, COALESCE(k.id, m.id) "  # noqa: S608 (names from code, values bound)
-            f"FROM {Receipt._meta.db_table} r LEFT JOIN {table} k ON k.id = r.key "
-            f"LEFT JOIN LATERAL (SELECT n.id FROM {table} n WHERE n.provider_message_id = r.provider_message_id "
-            "AND n.provider_message_id <> '' AND n.provider = r.provider ORDER BY n.id LIMIT 1) m ON k.id IS NULL "
-            "WHERE r.id = ANY(%s::bigint[])",
-            [literal(report.id for report in reports)],
+            f"SELECT v.id, COALESCE((SELECT n.id FROM {table} n WHERE n.id = v.key), "  # noqa: S608 (names from code, values bound)
+            f"(SELECT n.id FROM {table} n WHERE n.provider_message_id = v.message_id "
+            "AND n.provider_message_id <> '' AND n.provider = v.provider LIMIT 1)) "
+            f"FROM {arrays.source('v')}",
+            arrays.parameters(),
         )
         return {row[0]: row[1] for row in cursor.fetchall() if row[1] is not None}
 

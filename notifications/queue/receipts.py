@@ -22,7 +22,7 @@ WAIT_MOST = timedelta(days=3)
 """What belongs to no notification by then is dropped: other systems may use the same account."""
 TOKENS_KEPT = timedelta(days=1)
 """Longer than any receiver takes a timestamp for fresh."""
-_FIRST_LOOK_SECONDS = 1.0
+LOOKS_APART = timedelta(seconds=1)
 _LOOKS_APART_MOST = timedelta(hours=1)
 
 _RECEIPT = {
@@ -91,8 +91,8 @@ def receive(receipts: Sequence[Reported], once: Once | None = None) -> Taken:
 def look_again(limit: int = LIMIT) -> Credited:
     """One bounded pass over receipts that wait: their notification was not there, not sent yet, or held by a worker.
 
-    Each is looked at a second after it came, then after ever longer pauses; what belongs to none is dropped after
-    WAIT_MOST.
+    Each is looked at every second while its notification is held, and after ever longer pauses while it has none; what
+    still has none after WAIT_MOST is dropped.
 
     Returns:
         What became of them; call again at once when `looked_count` is `limit`.
@@ -108,9 +108,11 @@ def look_again(limit: int = LIMIT) -> Credited:
         reports = [Report(*row) for row in lock(due, columns, limit)]
         credited = credit(reports)
         left = {report.id for report in reports} - credited.receipt_ids
+        # What is held now may be sent again as soon as it is free: the receipt has to be there before.
+        Receipt.objects.filter(pk__in=left & credited.known_ids).update(look_at=Now() + LOOKS_APART)
         strange = Receipt.objects.filter(pk__in=left - credited.known_ids)
         strange.filter(received_at__lt=Now() - WAIT_MOST).delete()
-        Receipt.objects.filter(pk__in=left).update(look_at=Now() + _pause())
+        strange.update(look_at=Now() + _pause())
     return credited
 
 
@@ -125,7 +127,7 @@ def drop_tokens() -> int:
 def _pause() -> Least:
     """A quarter of its age: a few dozen looks until it is dropped."""
     age = ExpressionWrapper((Now() - F("received_at")) / Value(4), output_field=DurationField())
-    return Least(Greatest(age, Value(timedelta(seconds=1))), Value(_LOOKS_APART_MOST))
+    return Least(Greatest(age, Value(LOOKS_APART)), Value(_LOOKS_APART_MOST))
 
 
 def _use_up(once: Once) -> None:
@@ -153,6 +155,6 @@ def _insert(receipts: Sequence[Reported]) -> list[Report]:
             f"INSERT INTO {Receipt._meta.db_table} ({names}, look_at) "  # noqa: S608 (names from code, values bound)
             f"SELECT {names}, now() + %s * interval '1 second' FROM {arrays.source('v')} "
             "ON CONFLICT DO NOTHING RETURNING id, provider, key, provider_message_id, status",
-            [_FIRST_LOOK_SECONDS, *arrays.parameters()],
+            [LOOKS_APART.total_seconds(), *arrays.parameters()],
         )
         return [Report(*row) for row in cursor.fetchall()]

@@ -19,9 +19,16 @@ from notifications.queue import Once
 from notifications.receipts import DeliveryStatus as To
 from notifications.status import FINAL, Status, WaitingReason
 from ratelimits.models import Slot
-from tests.support.factories import NotificationFactory, ago
+from tests.support.factories import ClientFactory, NotificationFactory, ago
 from tests.support.reports import make_due, report, take, waiting_count
 
+MANY = """
+INSERT INTO notifications_notification (id, status, client_id, idempotency_key, fingerprint, channel, recipient,
+  send_at, max_attempts, on_unconfirmed, finished_at, provider, provider_message_id)
+SELECT gen_random_uuid(), 'SENT', %s, 'old ' || n, '', 'SMS', '+14155550100', now(), 6, 'RETRY', now(), 'twilio',
+  'm-' || n
+FROM generate_series(1, 5000) n
+"""
 pytestmark = pytest.mark.django_db
 
 
@@ -185,6 +192,30 @@ def test_look_again__what_was_not_found__is_looked_for_after_ever_longer_pauses(
         queue.look_again()
         pauses.append(Receipt.objects.annotate(now=Now()).values_list("look_at", "now").get())
     assert [round((look_at - now).total_seconds()) for look_at, now in pauses] == [1, 25, 3600]
+
+
+def test_look_again__what_is_held__is_looked_at_every_second_however_long_it_takes() -> None:
+    take(key=doubtful(Status.PROCESSING))
+    Receipt.objects.update(look_at=Now(), received_at=Now() - timedelta(days=1))
+    queue.look_again()
+    look_at, now = Receipt.objects.annotate(now=Now()).values_list("look_at", "now").get()
+    assert round((look_at - now).total_seconds()) == 1
+
+
+def test_receive__without_our_key_among_many__reads_the_index_of_message_ids() -> None:
+    client = ClientFactory()
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [client.pk])
+        cursor.execute("ANALYZE notifications_notification")
+    with CaptureQueriesContext(connection) as caught:
+        taken = queue.receive([report(message_id=f"m-{n}", provider="twilio") for n in range(1, 300)])
+    assert len(taken.credited.receipt_ids) == 299
+    [match] = [q["sql"] for q in caught.captured_queries if "n.id = v.key" in q["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN " + match.replace("%", "%%"))
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "notification_message_id" in plan
+    assert "Seq Scan on notifications_notification" not in plan
 
 
 def test_look_again__what_was_not_found_for_days__is_dropped_and_nothing_else() -> None:
