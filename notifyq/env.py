@@ -13,6 +13,7 @@ import environ
 
 from notifications.channel import Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.receipts.registry import RECEIVERS
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -191,7 +192,7 @@ class Config:
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
             webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
-            receipts_url=env.url("RECEIPTS_URL", "").rstrip("/") if env.has("RECEIPTS_URL") else "",
+            receipts_url=env.url("RECEIPTS_URL").rstrip("/") if env.text("RECEIPTS_URL", "") else "",
             receipt_providers=_with_receipts(env, chains),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
@@ -215,6 +216,11 @@ class Config:
 def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:
     """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
     left = env.names("RECEIPT_PROVIDERS")
+    for name in left:
+        if name.partition(":")[0] not in RECEIVERS:
+            raise ConfigurationError(
+                f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
+            )
     return tuple(dict.fromkeys([*(name for chain in chains.values() for name in chain), *left]))
 
 

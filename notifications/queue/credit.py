@@ -165,6 +165,9 @@ def _confirm(rows: Sequence[_Row]) -> None:
     Notification.objects.filter(id__any=ids, status__in=CONFIRMED_FROM).update(
         status=Status.SENT,
         waiting_reason="",
+        claim_token=None,  # whoever is just asking the provider about it finds that it is answered
+        worker_id="",
+        lease_expires_at=None,
         provider=F("unconfirmed_provider"),
         unconfirmed_provider="",
         unconfirmed_at=None,

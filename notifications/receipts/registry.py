@@ -14,6 +14,7 @@ from notifications.receipts.base import Receiver, misconfigured
 RECEIVERS: dict[str, str] = {
     "bulksms": "notifications.receipts.bulksms:BulkSmsReceiver",
     "mailgun": "notifications.receipts.mailgun:MailgunReceiver",
+    "resend": "notifications.receipts.resend:ResendReceiver",
     "sandbox": "notifications.receipts.sandbox:SandboxReceiver",
     "sendgrid": "notifications.receipts.sendgrid:SendGridReceiver",
     "ses": "notifications.receipts.ses:SesReceiver",

@@ -16,6 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.x509.oid import NameOID
+from standardwebhooks import Webhook
 
 from notifications.receipts import Call
 from notifications.receipts.sns import string_to_sign
@@ -26,6 +27,7 @@ OLD, NEW = "the-old-secret", "the-new-secret"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:ses-events"
 CERTIFICATE_URL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123abcd.pem"
 BASE = "https://notify.example.com"
+WHSEC, OLD_WHSEC, OTHER_WHSEC = (f"whsec_{base64.b64encode(bytes([n]) * 24).decode()}" for n in (1, 2, 3))
 SENDGRID_KEY = ec.generate_private_key(ec.SECP256R1())
 SNS_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
@@ -39,7 +41,11 @@ def public_text(key: ec.EllipticCurvePrivateKey) -> str:
 def environment(**more: str) -> Environment:
     """Secrets for every receiver."""
     secrets = {f"NOTIFYQ_{kind}_RECEIPT_SECRETS": f"{NEW},{OLD}" for kind in SYMMETRIC}
-    other = {"NOTIFYQ_SENDGRID_RECEIPT_SECRETS": public_text(SENDGRID_KEY), "NOTIFYQ_SES_RECEIPT_TOPICS": TOPIC}
+    other = {
+        "NOTIFYQ_RESEND_RECEIPT_SECRETS": f"{WHSEC},{OLD_WHSEC}",
+        "NOTIFYQ_SENDGRID_RECEIPT_SECRETS": public_text(SENDGRID_KEY),
+        "NOTIFYQ_SES_RECEIPT_TOPICS": TOPIC,
+    }
     return Environment(secrets | other | more)
 
 
@@ -65,6 +71,14 @@ def mailgun(
     timestamp = str(int(time.time() - age_seconds))
     digest = hmac.new(secret.encode(), (timestamp + token).encode(), hashlib.sha256).hexdigest()
     return {"signature": {"timestamp": timestamp, "token": token, "signature": digest}, "event-data": event}
+
+
+def resend(event: Any, *, secret: str = WHSEC, age_seconds: float = 0.0, identity: str = "msg_1") -> Call:
+    raw = json.dumps(event)
+    at = datetime.now(UTC) - timedelta(seconds=age_seconds)
+    signed = Webhook(secret).sign(msg_id=identity, timestamp=at, data=raw)
+    headers = {"svix-id": identity, "svix-timestamp": str(int(at.timestamp())), "svix-signature": f"v1,AAAA {signed}"}
+    return call(raw.encode(), headers=headers)
 
 
 def sandbox(events: Any, *, secret: str = NEW, age_seconds: float = 0.0) -> Call:

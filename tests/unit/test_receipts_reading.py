@@ -147,6 +147,36 @@ def test_bulksms__a_reference_of_somebody_else__is_no_key() -> None:
     assert (found.key, found.provider_message_id) == (None, "b-1")
 
 
+def resend(kind: str, tags: Any, **data: Any) -> list[Receipt]:
+    event = {"type": kind, "created_at": "2026-11-30T16:00:00Z", "data": {"email_id": "r-1", "tags": tags} | data}
+    return list(receive("resend", callbacks.resend(event)).receipts)
+
+
+@pytest.mark.parametrize("tags", [{"notifyq_id": str(KEY)}, [{"name": "x"}, {"name": "notifyq_id", "value": str(KEY)}]])
+def test_resend__tags_in_either_form__hold_the_key(tags: Any) -> None:
+    bounce = {"type": "Permanent", "subType": "General", "message": "ada@example.com is unknown"}
+    [found] = resend("email.bounced", tags, bounce=bounce)
+    assert (found.key, found.provider_message_id, found.event_id) == (KEY, "r-1", "msg_1")
+    assert (found.status, found.code, found.text) == (To.BOUNCED, "General", "… is unknown")
+    assert found.at == datetime(2026, 11, 30, 16, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("email.sent", To.ACCEPTED),
+        ("email.delivered", To.DELIVERED),
+        ("email.delivery_delayed", To.DELAYED),
+        ("email.opened", To.OPENED),
+        ("email.failed", To.REJECTED),
+        ("email.complained", To.COMPLAINED),
+        ("domain.created", None),
+    ],
+)
+def test_resend__each_event__is_one_of_ours_or_none(kind: str, expected: To | None) -> None:
+    assert [r.status for r in resend(kind, "no tags")] == ([expected] if expected else [])
+
+
 @pytest.mark.parametrize(
     ("kind", "told", "expected"),
     [

@@ -21,7 +21,7 @@ from notifications.receipts import Call, DeliveryStatus, Received, Receiver, Ref
 from notifications.receipts.base import Unavailable
 from notifications.receipts.ses import SesReceiver
 from notifications.receipts.twilio import signature as twilio_signature
-from notifyq.env import Environment
+from notifyq.env import Config, Environment
 from tests.support import callbacks
 from tests.support.callbacks import CERTIFICATE_URL, KEY, NEW, OLD, TOPIC, call, environment
 
@@ -76,6 +76,12 @@ def _ses(secret: str = NEW) -> Call:
     return call(callbacks.sns(event, key=key))
 
 
+def _resend(secret: str = NEW) -> Call:
+    keys = {NEW: callbacks.WHSEC, OLD: callbacks.OLD_WHSEC, WRONG: callbacks.OTHER_WHSEC}
+    data = {"email_id": "r1", "tags": [{"name": "notifyq_id", "value": str(KEY)}]}
+    return callbacks.resend({"type": "email.delivered", "data": data}, secret=keys[secret])
+
+
 def _sandbox(secret: str = NEW) -> Call:
     return callbacks.sandbox([callbacks.sandbox_event("e1", "DELIVERED", key=KEY)], secret=secret)
 
@@ -87,6 +93,7 @@ GENUINE: dict[str, Callable[..., Call]] = {
     "vonage": _vonage,
     "bulksms": _bulksms,
     "ses": _ses,
+    "resend": _resend,
     "sandbox": _sandbox,
 }
 RECEIVERS["vonage"] = build(
@@ -150,15 +157,15 @@ def test_twilio__the_usual_port_in_the_address_or_not__is_the_same(spelling: str
     assert len(receive("twilio", made).receipts) == 1
 
 
-@pytest.mark.parametrize(("kind", "hours"), [("sendgrid", 26), ("mailgun", 13), ("sandbox", 2)])
-def test_receiver__a_timestamp_of_long_ago__is_stale(kind: str, hours: int) -> None:
+@pytest.mark.parametrize(("kind", "hours"), [("sendgrid", 26), ("mailgun", 13), ("sandbox", 2), ("resend", 0.2)])
+def test_receiver__a_timestamp_of_long_ago__is_stale(kind: str, hours: float) -> None:
     genuine = GENUINE[kind]()
     assert receive(kind, genuine, hours=hours / 4).receipts
     with pytest.raises(Refused, match="stale"):
         receive(kind, genuine, hours=hours)
 
 
-@pytest.mark.parametrize("kind", ["sendgrid", "mailgun", "sandbox", "vonage"])
+@pytest.mark.parametrize("kind", ["sendgrid", "mailgun", "sandbox", "vonage", "resend"])
 def test_receiver__a_timestamp_of_the_future__is_stale(kind: str) -> None:
     with pytest.raises(Refused, match="stale"):
         receive(kind, GENUINE[kind](), minutes=-10)
@@ -264,6 +271,7 @@ def test_receiver__genuine_but_unreadable__says_so(body: bytes) -> None:
     [
         ("NOTIFYQ_TWILIO_RECEIPT_SECRETS", "short", "at least 8 characters"),
         ("NOTIFYQ_SENDGRID_RECEIPT_SECRETS", "not-a-public-key", "public keys that SendGrid shows"),
+        ("NOTIFYQ_RESEND_RECEIPT_SECRETS", "whsec_not-base64!", "signing secrets that Resend shows"),
         ("NOTIFYQ_SES_RECEIPT_TOPICS", "a-topic-name", "ARNs of SNS topics"),
     ],
 )
@@ -277,6 +285,17 @@ def test_build__labelled_instances__have_secrets_of_their_own() -> None:
     env = Environment({"NOTIFYQ_TWILIO_EU_RECEIPT_SECRETS": "secret-of-eu"})
     built = build(("twilio:eu", "smtp", "sandbox:a"), env)
     assert {name: type(r).kind for name, r in built.items()} == {"twilio:eu": "twilio"}
+
+
+def test_settings__of_providers_that_left_their_chain__are_read_and_checked() -> None:
+    env = Environment({"NOTIFYQ_RECEIPT_PROVIDERS": "twilio:eu", "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com/"})
+    config = Config.load(env)
+    assert config.receipt_providers == ("sandbox", "twilio:eu")
+    assert config.receipts_url == "https://notify.example.com"
+    with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPT_PROVIDERS names 'twillio:eu'"):
+        Config.load(Environment({"NOTIFYQ_RECEIPT_PROVIDERS": "twillio:eu"}))
+    with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPTS_URL must be a URL"):
+        Config.load(Environment({"NOTIFYQ_RECEIPTS_URL": "notify.example.com"}))
 
 
 def test_receivers__each__is_a_receiver_of_its_kind() -> None:
