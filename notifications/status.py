@@ -55,6 +55,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(_P, Status.DEAD_LETTERED, "expire", "its time to live ended while an earlier send is unconfirmed"),
     Transition(_P, Status.SENT, "receipt", "the provider's callback carries its key"),
     Transition(_W, Status.SENT, "settle", "the provider accepted it"),
+    Transition(_W, Status.SENT, "receipt", "the answer was lost, but the provider's callback is there already"),
     Transition(_W, Status.FAILED, "settle", "the provider rejected it for good"),
     Transition(_W, Status.DEAD_LETTERED, "settle", "its attempts are used up, or it is held as unconfirmed"),
     Transition(_W, Status.RECONCILING, "settle", "the answer was lost and the provider can be asked"),

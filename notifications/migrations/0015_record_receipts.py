@@ -68,6 +68,10 @@ class Migration(migrations.Migration):
             model_name='receipt',
             index=models.Index(models.F('look_at'), condition=models.Q(('look_at__isnull', False)), name='receipt_waiting'),
         ),
+        migrations.AddIndex(
+            model_name='receipt',
+            index=models.Index(models.F('key'), condition=models.Q(('key__isnull', False), ('look_at__isnull', False)), name='receipt_waiting_key'),
+        ),
         migrations.AddConstraint(
             model_name='receipt',
             constraint=models.UniqueConstraint(models.F('provider'), models.F('event_id'), name='receipt_event'),

@@ -37,6 +37,7 @@ class Receipt(models.Model):
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
             models.Index("look_at", condition=Q(look_at__isnull=False), name="receipt_waiting"),
+            models.Index("key", condition=Q(look_at__isnull=False, key__isnull=False), name="receipt_waiting_key"),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint("provider", "event_id", name="receipt_event"),

@@ -101,6 +101,28 @@ def proof(row: _Row, news: Sequence[Report]) -> Report | None:
     return None
 
 
+def waiting_proofs(in_doubt: Mapping[UUID, str]) -> dict[UUID, str]:
+    """What has come while a worker held the rows, for those whose answer was lost.
+
+    Args:
+        in_doubt: id → the provider at which the attempt stays open.
+
+    Returns:
+        id → the provider's own id (may be empty), of those that it reports to have taken.
+
+    Index: `receipt_waiting_key`, once per row.
+    """
+    if not in_doubt:
+        return {}
+    waiting = Receipt.objects.filter(key__any=list(in_doubt), look_at__isnull=False)
+    found = waiting.values_list("key", "provider", "status", "provider_message_id")
+    return {
+        key: message_id
+        for key, provider, status, message_id in found
+        if key is not None and in_doubt[key] == provider and proves_acceptance(status)
+    }
+
+
 def _notifications_of(reports: Sequence[Report]) -> dict[int, UUID]:
     """By our key where there is one, else by the provider's own id.
 

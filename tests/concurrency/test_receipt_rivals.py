@@ -16,9 +16,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from notifications import outcome, queue
+from notifications.channel import OnUnconfirmed
 from notifications.models import Notification, Receipt
 from notifications.queue import Claimed, Ending
 from notifications.queue.outcomes import announce
+from notifications.queue.rescue import Safety
 from notifications.receipts import DeliveryStatus as To
 from notifications.retry import Backoff
 from notifications.status import Status
@@ -117,14 +119,36 @@ def test_receipt_while_it_is_sent_again__the_late_verdict_makes_the_one_end() ->
     assert _state() == (Status.SENT, To.DELIVERED, 1)
 
 
-def test_receipt_while_it_is_sent_again__a_second_lost_answer_does_not_matter() -> None:
-    row = _doubtful()
+@pytest.mark.parametrize("wish", list(OnUnconfirmed))
+def test_receipt_while_it_is_sent__the_answer_is_lost__it_is_sent_at_once(wish: OnUnconfirmed) -> None:
+    row = _one(on_unconfirmed=wish)
     [held] = claim()
-    take(key=row)
+    take(key=row, message_id="m-1")
+    [ended] = _end(held, Verdict.unconfirmed("timeout"))
+    assert (ended.decision.status, _state()) == (Status.SENT, (Status.SENT, "", 1))
+    assert Notification.objects.values_list("provider", "provider_message_id").get() == ("sandbox", "m-1")
+    _look_again()
+    assert (_state(), waiting_count()) == ((Status.SENT, To.DELIVERED, 1), 0)
+
+
+@pytest.mark.parametrize(("status", "provider"), [(To.REJECTED, "sandbox"), (To.DELIVERED, "another")])
+def test_receipt_while_it_is_sent__that_proves_nothing__the_lost_answer_stays_in_doubt(
+    status: To, provider: str
+) -> None:
+    row = _one()
+    [held] = claim()
+    take(status, key=row, provider=provider)
     _end(held, Verdict.unconfirmed("timeout"))
     assert _state() == (Status.PENDING, "", 0)
-    _look_again()
-    assert _state() == (Status.SENT, To.DELIVERED, 1)
+
+
+def test_receipt_while_its_worker_dies__the_rescue_finds_it_sent() -> None:
+    row = _one()
+    claim(worker_id="dead")
+    take(key=row)
+    queue.rescue(lambda channel, name: Safety("sandbox", False, None), worker_ids=["dead"])
+    assert _state() == (Status.SENT, "", 1)
+    assert claim() == []
 
 
 def test_receipt_then_claim__the_claim_passes_it_over_and_finds_nothing_to_send() -> None:
