@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid, find_notifications
 from notifications.models import Attempt, Content, Notification, OperatorAction, Receipt
+from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
@@ -163,9 +164,11 @@ class NotificationAdmin(ReadOnlyAdmin):
         told = notification.delivery_status
         if not told:
             return "-"
-        if notification.status == Status.DEAD_LETTERED and proves_acceptance(told):
-            return format_html("{} its provider reports {}: Resolve may be right, not Retry", _delivery(told), told)
-        return _delivery(told)
+        if notification.status != Status.DEAD_LETTERED or not proves_acceptance(told):
+            return _delivery(told)
+        held = notification.unconfirmed_provider or notification.last_error_code == UNCONFIRMED
+        advice = "Resolve may be right, not Retry" if held else "Retry may send a second copy"
+        return format_html("{} its provider reports {}: {}", _delivery(told), told, advice)
 
     # Short for the list, so that a line fits beside the filters in a window of 1,280 pixels.
     @admin.display(description="last error")

@@ -37,7 +37,7 @@ _KEPT_MOST = 32
 Fetch = Callable[[str], bytes]
 
 
-def fetch(url: str) -> bytes:
+def fetch(url: str, *, timeout_seconds: float = _FETCH_SECONDS) -> bytes:
     """GET, bounded in time and length, following nothing.
 
     Raises:
@@ -46,14 +46,14 @@ def fetch(url: str) -> bytes:
     try:
         with (
             new_session() as session,
-            bounded(_FETCH_SECONDS),
-            session.get(url, timeout=_FETCH_SECONDS, stream=True) as got,
+            bounded(timeout_seconds) as deadline,
+            session.get(url, timeout=timeout_seconds, stream=True) as got,
         ):
             body = got.raw.read(_FETCHED_MOST_BYTES)
     except (requests.RequestException, HTTPError, OSError) as error:
         raise Unavailable(type(error).__name__) from None
-    if got.status_code != 200:
-        raise Unavailable(f"status {got.status_code}")
+    if got.status_code != 200 or deadline.fired:
+        raise Unavailable("timeout" if deadline.fired else f"status {got.status_code}")
     return bytes(body)
 
 

@@ -169,6 +169,13 @@ def test_post__with_addresses_in_its_texts__leaves_none_in_the_log_or_the_table(
     assert Receipt.objects.get().text == "<…> is unknown"
 
 
+def test_console__a_dead_letter_without_doubt_but_with_a_report__warns_of_a_second_copy(admin_client: Any) -> None:
+    row = NotificationFactory(status=Status.DEAD_LETTERED)
+    post("sandbox", delivered(row))
+    text = admin_client.get(f"/admin/notifications/notification/{row.pk}/change/").content.decode()
+    assert "its provider reports DELIVERED: Retry may send a second copy" in text
+
+
 def test_console__a_dead_letter_with_proof__says_that_resolve_may_be_right(admin_client: Any) -> None:
     row = NotificationFactory(status=Status.DEAD_LETTERED, unconfirmed_provider="sandbox", unconfirmed_at=ago(5))
     page = f"/admin/notifications/notification/{row.pk}/change/"
