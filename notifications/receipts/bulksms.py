@@ -13,8 +13,9 @@ from uuid import UUID
 
 from notifications.providers.sms import short_key
 from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, loads, objects, part, same
-from notifications.receipts.making import receipt
+from notifications.receipts.making import line, receipt
 from notifications.receipts.status import DeliveryStatus as To
+from notifications.verdict import ERROR_CODE_MAX_LENGTH
 
 _PARAMETER = "secret"
 _STATUSES = {
@@ -44,7 +45,7 @@ class BulkSmsReceiver(Receiver):
 
     def _receipt(self, message: dict[str, Any]) -> Receipt | None:
         told = part(message, "status")
-        kind, detail = str(told.get("type")), told.get("subtype")
+        kind, detail = str(told.get("type")), line(told.get("subtype"), ERROR_CODE_MAX_LENGTH)
         status = To.REJECTED if kind == "FAILED" and detail in _NEVER_LEFT else _STATUSES.get(kind)
         if status is None or not message.get("id"):  # one that came in, or of which nothing is known
             return None

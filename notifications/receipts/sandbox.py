@@ -14,6 +14,7 @@ from notifications.receipts.status import DeliveryStatus
 SIGNATURE_HEADER = "x-sandbox-signature"
 TIMESTAMP_HEADER = "x-sandbox-timestamp"
 _FRESH_SECONDS = 3600.0
+_STATUSES = {status.value: status for status in DeliveryStatus}
 
 
 class SandboxReceiver(Receiver):
@@ -32,11 +33,12 @@ class SandboxReceiver(Receiver):
         return Received(tuple(found for found in made if found is not None))
 
     def _receipt(self, event: dict[str, Any]) -> Receipt | None:
-        if event.get("status") not in set(DeliveryStatus) or not event.get("id"):
+        status = _STATUSES.get(str(event.get("status")))
+        if status is None or not event.get("id"):
             return None
         return receipt(
             self.name,
-            DeliveryStatus(event["status"]),
+            status,
             key=event.get("key"),
             message_id=event.get("messageId"),
             event=(event["id"],),

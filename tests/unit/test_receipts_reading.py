@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notifications.providers.sms import short_key
@@ -19,7 +20,7 @@ from notifications.receipts.status import proves_acceptance
 from notifications.receipts.twilio import signature
 from tests.support import callbacks
 from tests.support.callbacks import KEY, NEW, call
-from tests.unit.test_receipts_signatures import receive
+from tests.unit.test_receipts_signatures import RECEIVERS, _vonage, receive
 
 To = DeliveryStatus
 
@@ -245,6 +246,72 @@ def test_receipt__of_whatever_a_vendor_writes__can_be_stored(key: Any, message_i
         assert len(value) <= most
         assert "\0" not in value
         value.encode("utf-8")
+
+
+NAMES = st.sampled_from(
+    [
+        "event",
+        "type",
+        "status",
+        "id",
+        "sg_event_id",
+        "sg_message_id",
+        "timestamp",
+        "key",
+        "messageId",
+        "code",
+        "text",
+        "severity",
+        "reason",
+        "message",
+        "headers",
+        "message-id",
+        "delivery-status",
+        "user-variables",
+        "notifyq_id",
+        "message_uuid",
+        "client_ref",
+        "error",
+        "title",
+        "subtype",
+        "userSuppliedId",
+        "eventType",
+        "mail",
+        "tags",
+        "name",
+        "bounce",
+        "bouncedRecipients",
+        "data",
+        "created_at",
+        "email_id",
+        "value",
+        "at",
+    ]
+)
+WORDS = ["bounce", "delivered", "failed", "Bounce", "FAILED", "email.bounced", "DELIVERED", "2026-11-30T16:00:00Z"]
+VALUES = st.sampled_from([*WORDS, str(KEY)]) | st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+SHAPES = st.dictionaries(
+    NAMES,
+    st.recursive(VALUES, lambda v: st.lists(v, max_size=2) | st.dictionaries(NAMES, v, max_size=4), max_leaves=8),
+    max_size=9,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SHAPES)
+def test_receivers__of_genuine_calls_of_whatever_shape__read_or_leave_them(event: dict[str, Any]) -> None:
+    calls = {
+        "sandbox": callbacks.sandbox([event]),
+        "mailgun": call(callbacks.mailgun(event)),
+        "bulksms": call([event], url=f"{callbacks.BASE}/receipts/bulksms?secret={NEW}"),
+        "vonage": _vonage(body=event),
+        "resend": callbacks.resend(event),
+    }
+    for kind, made in calls.items():
+        assert all(isinstance(r, Receipt) for r in receive(kind, made).receipts)
+    reader = RECEIVERS["sendgrid"]._receipt, RECEIVERS["ses"]._read  # type: ignore[attr-defined]
+    reader[0](event)
+    reader[1]({"MessageId": "m", "Message": json.dumps(event)})
 
 
 def test_receipt__opened_many_times__is_one_event() -> None:

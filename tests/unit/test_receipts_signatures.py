@@ -57,8 +57,8 @@ def _mailgun(secret: str = NEW) -> Call:
     return call(callbacks.mailgun(event, secret=secret))
 
 
-def _vonage(secret: str = NEW, **claims: Any) -> Call:
-    raw = json.dumps({"message_uuid": "u1", "status": "delivered", "client_ref": str(KEY)}).encode()
+def _vonage(secret: str = NEW, body: Any = None, **claims: Any) -> Call:
+    raw = json.dumps(body or {"message_uuid": "u1", "status": "delivered", "client_ref": str(KEY)}).encode()
     known = {"iat": int(time.time()), "payload_hash": hashlib.sha256(raw).hexdigest()} | claims
     digest = jwt.api_jws.PyJWS(options={"enforce_minimum_key_length": False})
     token = digest.encode(json.dumps(known).encode(), secret.ljust(32, "-"), "HS256")
