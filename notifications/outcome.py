@@ -218,6 +218,11 @@ def bug_text(error: BaseException) -> str:
     return f"{type(error).__name__} in the adapter"
 
 
+def proved(decision: Decision, provider_message_id: str) -> Decision:
+    """The provider at which an attempt stayed open has reported that it took the message."""
+    return Decision(Status.SENT, provider=decision.unconfirmed_provider, provider_message_id=provider_message_id)
+
+
 def _wants_retry(standing: Standing) -> bool:
     return standing.on_unconfirmed is OnUnconfirmed.RETRY
 

@@ -13,6 +13,7 @@ import environ
 
 from notifications.channel import Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.receipts.registry import RECEIVERS
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -154,6 +155,8 @@ class Config:
     webhook_max_attempts: int
     webhook_timeout_seconds: float
     webhook_allow_private_addresses: bool
+    receipts_url: str
+    receipt_providers: tuple[str, ...]
     metrics_token: str
     ready_needs_worker: bool
 
@@ -172,12 +175,13 @@ class Config:
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
+        chains = {c: _chain(env, c) for c in Channel}
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
             on_unconfirmed={
                 c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
             },
-            provider_chains={c: _chain(env, c) for c in Channel},
+            provider_chains=chains,
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
             rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),
@@ -193,6 +197,8 @@ class Config:
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
             webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
+            receipts_url=env.url("RECEIPTS_URL").rstrip("/") if env.text("RECEIPTS_URL", "") else "",
+            receipt_providers=_with_receipts(env, chains),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )
@@ -210,6 +216,17 @@ class Config:
                 f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "
                 f"NOTIFYQ_BACKOFF_MAX_SECONDS ({self.backoff_max_seconds:g})"
             )
+
+
+def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:
+    """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
+    left = env.names("RECEIPT_PROVIDERS")
+    for name in left:
+        if name.partition(":")[0] not in RECEIVERS:
+            raise ConfigurationError(
+                f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
+            )
+    return tuple(dict.fromkeys([*(name for chain in chains.values() for name in chain), *left]))
 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.device_payload import TAKEN_NAMES
 from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, UNCONFIRMED
 from notifications.pausing import PauseScope
+from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
     BODY_MAX_BYTES,
     COLLAPSE_KEY_MAX_LENGTH,
@@ -166,7 +167,11 @@ _NOTIFICATION: dict[str, Schema] = {
     "lastUsedProvider": or_null(text("The provider of the last attempt.")),
     "providerMessageId": or_null(text("The provider's own id for it.")),
     "reconciledAt": or_null(instant(f"When the provider was last asked what became of it. {_NOT_YET}")),
-    "deliveryStatus": or_null(text(f"What the provider later reported from the recipient's side. {_NOT_YET}")),
+    "deliveryStatus": or_null(
+        one_of(
+            DeliveryStatus, "What the provider later reported from the recipient's side: the strongest report counts."
+        )
+    ),
     "lastError": {
         "description": "What the last failed attempt met with.",
         "anyOf": [
@@ -203,6 +208,19 @@ ATTEMPT = whole_object(
     "One try with one provider.",
 ) | {"example": examples.ATTEMPT}
 
+RECEIPT = whole_object(
+    {
+        "provider": text("Who reported it."),
+        "status": one_of(DeliveryStatus, "What it reported."),
+        "code": or_null(text("The provider's own code.")),
+        "message": or_null(text("For people; addresses are left out.")),
+        "providerMessageId": or_null(text("The provider's own id for the message.")),
+        "occurredAt": or_null(instant("When it happened, as the provider says.")),
+        "receivedAt": instant("When it was reported."),
+    },
+    "A report of a provider on what became of the message.",
+) | {"example": examples.RECEIPT}
+
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
     | {
@@ -214,6 +232,11 @@ NOTIFICATION_IN_FULL = whole_object(
         "collapseKey": or_null(text("The collapse key of a PUSH.")),
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
+        "receipts": {
+            "type": "array",
+            "items": reference("Receipt"),
+            "description": "What providers reported later, in the order in which it came.",
+        },
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
         "operatorActions": {
             "type": "array",
@@ -338,6 +361,7 @@ COMPONENTS = {
     "NotificationInFull": NOTIFICATION_IN_FULL,
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
+    "Receipt": RECEIPT,
     "Pause": PAUSE,
     "PauseList": PAUSE_LIST,
     "PauseRequest": PAUSE_REQUEST,

@@ -60,11 +60,19 @@ class Upkeep:
         expired = queue.expire()
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
+        looked = self._look_at_receipts()
         self._prune()
         self._fold()
         more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT or promoted >= queue.PROMOTE_LIMIT
+        more = more or looked >= queue.RECEIPTS_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
         return released + len(rescued) + expired.total() + promoted
+
+    def _look_at_receipts(self) -> int:
+        """Those that came before their notification was sent, or while a worker held it."""
+        credited = queue.look_again()
+        metrics.record_finished(credited.confirmed)
+        return credited.looked_count
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""
@@ -72,6 +80,7 @@ class Upkeep:
             return
         window = ledger.longest_window_seconds(self._rate_limit)
         pruned = ledger.prune(2 * window + 3600)
+        queue.drop_tokens()
         again = 0.0 if pruned >= ledger.PRUNE_LIMIT else PRUNE_EVERY_SECONDS * random.uniform(0.5, 1.5)
         self._next_prune = elapsed() + again
 

@@ -7,6 +7,7 @@ from notifications.models.dead_letter import DeadLetter
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.receipt import OnceToken, Receipt
 from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
 
@@ -19,8 +20,10 @@ __all__ = [
     "Content",
     "DeadLetter",
     "Notification",
+    "OnceToken",
     "OperatorAction",
     "OutcomeTally",
     "Pause",
+    "Receipt",
     "Worker",
 ]
