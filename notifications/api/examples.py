@@ -142,6 +142,16 @@ ATTEMPT = {
     "startedAt": "2030-01-31T08:00:00.031200Z",
     "finishedAt": "2030-01-31T08:00:00.398100Z",
 }
+LOOK_UP = {
+    "cycle": 1,
+    "provider": "sandbox",
+    "found": "UNKNOWN",
+    "errorCode": "http_503",
+    "errorMessage": "answered 503",
+    "askedCount": 3,
+    "firstAskedAt": "2030-01-31T08:00:03.120400Z",
+    "lastAskedAt": "2030-01-31T08:00:14.861200Z",
+}
 IN_FULL = SENT | {
     "body": "Dear Ada, order 1234 left our warehouse today.",
     "htmlBody": None,
@@ -151,6 +161,7 @@ IN_FULL = SENT | {
     "collapseKey": None,
     "onUnconfirmed": "RETRY",
     "attempts": [ATTEMPT],
+    "lookUps": [],
     "webhookEvents": [],
     "operatorActions": [],
 }

@@ -29,7 +29,8 @@ def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
         provider = chain.named(name) if name else chain.first
         if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
             return Safety(name, records_start=False, dedupe_window_seconds=None)
-        return Safety(provider.name, chain.records_start(provider), provider.capabilities.dedupe_window_seconds)
+        able = provider.capabilities
+        return Safety(provider.name, chain.records_start(provider), able.dedupe_window_seconds, able.lookup)
 
     return safety
 
@@ -73,6 +74,8 @@ class Upkeep:
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""
         rescued = queue.rescue(self._safety, worker_ids=worker_ids)
+        if worker_ids:
+            queue.free_askings(worker_ids)
         if rescued:
             metrics.record_rescued(len(rescued))
             ended = [(r.ending.decision.status, r.channel) for r in rescued if r.ending.decision.is_final]

@@ -19,7 +19,7 @@ class Account:
 
     @property
     def capabilities(self):
-        return SimpleNamespace(dedupe_window_seconds=self.window)
+        return SimpleNamespace(dedupe_window_seconds=self.window, lookup=None)
 
 
 class TwoProviders:
