@@ -13,9 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid, find_notifications
-from notifications.models import Attempt, Content, Notification, OperatorAction
+from notifications.models import Attempt, Content, LookUp, Notification, OperatorAction
 from notifications.status import Status
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
 
 STATUS_TONES = {
@@ -36,6 +36,8 @@ OUTCOME_TONES = {
     Outcome.UNCONFIRMED: "wait",
     Outcome.LOST: "bad",
 }
+
+FOUND_TONES = {Found.ACCEPTED: "good", Found.REJECTED: "bad", Found.ABSENT: "quiet", Found.UNKNOWN: "wait"}
 
 
 class StatusFilter(admin.SimpleListFilter):
@@ -78,6 +80,18 @@ class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
         return _outcome(attempt)
 
 
+class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = LookUp
+    fields = readonly_fields = (
+        *("cycle", "provider", "found_badge", "error_code", "error_message", "asked_count"),
+        *("first_asked_at", "last_asked_at"),
+    )
+
+    @admin.display(description="found")
+    def found_badge(self, look_up: LookUp) -> SafeString:
+        return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
+
+
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = OperatorAction
     fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
@@ -94,7 +108,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
-    inlines = (ContentInline, AttemptInline, OperatorActionInline)
+    inlines = (ContentInline, AttemptInline, LookUpInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -103,7 +117,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "operator_retry_count"),
+                    *("unconfirmed_provider", "unconfirmed_at", "reconciled_at", "operator_retry_count"),
                 )
             },
         ),

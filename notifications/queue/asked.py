@@ -92,6 +92,6 @@ def sends_in_doubt(endings: Sequence[Asked]) -> list[tuple[UUID, UUID]]:
     if not providers:
         return []
     unsure = Attempt.objects.filter(
-        notification__any=list(providers), outcome__in=[Outcome.UNCONFIRMED, Outcome.LOST]
+        notification__in=list(providers), outcome__in=[Outcome.UNCONFIRMED, Outcome.LOST]
     ).values_list("notification", "claim_token", "provider")
     return [(identity, token) for identity, token, provider in unsure if provider == providers[identity]]
