@@ -79,6 +79,7 @@ class Reconciler:
         self._seats: dict[str, Seats] = {}
         self._held: Counter[str] = Counter()
         self._held_count = 0
+        self._idle = False
         self._incoming: queues.SimpleQueue[_Answer] = queues.SimpleQueue()
         self._answers: list[_Answer] = []
         self._wake = threading.Event()
@@ -86,9 +87,9 @@ class Reconciler:
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
     @property
-    def held_count(self) -> int:
-        """Notifications that it is asking about."""
-        return self._held_count
+    def is_idle(self) -> bool:
+        """It has looked, nothing was due to be asked about, and no answer is awaited."""
+        return self._idle
 
     @property
     def is_alive(self) -> bool:
@@ -142,7 +143,9 @@ class Reconciler:
         rounds = Rounds("reconciler", self._stop, metrics.record_round_error)
         while not self._stop.is_set():
             done = rounds.run(self.run_once)
-            self._await(self._poll_seconds * random.uniform(0.75, 1.25) if done is None or not done[1] else 0.0)
+            took = done is not None and done[1] > 0
+            self._idle = done is not None and not took and not self._held_count
+            self._await(0.0 if took else self._poll_seconds * random.uniform(0.75, 1.25))
         rounds.run(self._settle)
         rounds.run(self._end)
         connection.close()

@@ -242,8 +242,8 @@ class Worker:
         if not (self._pool.is_whole and all(part.is_alive for part in parts)):
             # The supervisor starts another and takes back what this one held.
             raise SystemExit("a thread of this worker has died")
-        held_count = self._pool.held_count + self._settler.unsettled_count + self._reconciler.held_count
-        idle = self._nothing_due and not held_count
+        held_count = self._pool.held_count + self._settler.unsettled_count
+        idle = self._nothing_due and not held_count and self._reconciler.is_idle
         return (self._options.drain and idle) or self._is_orphan()
 
     def _start_threads(self) -> None:

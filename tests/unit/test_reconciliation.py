@@ -53,7 +53,7 @@ def _found(
     found: Found, *, left: float = 1000.0, past_ttl: bool = False, asked: int = 1, **standing: object
 ) -> Decision:
     fields = {"attempt_number": 1, "max_attempts": 6, "unconfirmed_provider": "p"} | standing
-    doubt = Doubt(Standing(**fields), asked, left, past_ttl)  # type: ignore[arg-type]
+    doubt = Doubt(Standing(**fields), asked, left, past_ttl)
     return after_finding(doubt, FINDINGS[found], backoff=Backoff(2.0, 600.0), dice=random.Random(1))
 
 
