@@ -89,7 +89,7 @@ class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-ar
 
     @admin.display(description="found")
     def found_badge(self, look_up: LookUp) -> SafeString:
-        return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
+        return badge_of_finding(look_up)
 
 
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
@@ -194,7 +194,7 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
+    def notification_link(self, row: Attempt | Content | LookUp | OperatorAction) -> SafeString:
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 
@@ -248,6 +248,10 @@ class ContentAdmin(OfOneNotification):
         rows: QuerySet[Content] = super().get_queryset(request)
         in_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
         return rows.only("pk") if in_list else rows
+
+
+def badge_of_finding(look_up: LookUp) -> SafeString:
+    return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
 
 
 def _outcome(attempt: Attempt) -> SafeString:

@@ -13,6 +13,7 @@ from notifications.models import (
     Client,
     Content,
     DeadLetter,
+    LookUp,
     Notification,
     OperatorAction,
     Pause,
@@ -74,9 +75,18 @@ def rows():
     action = OperatorAction.objects.create(
         notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
     )
+    said = LookUp.objects.create(
+        notification=notification,
+        cycle=1,
+        provider="sandbox",
+        found="UNKNOWN",
+        asked_count=2,
+        first_asked_at=timezone.now(),
+        last_asked_at=timezone.now(),
+    )
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead)}
+    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, said, dead)}
 
 
 def address(model, what, *args):
