@@ -53,6 +53,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(_P, Status.CANCELLED, "cancel", "its client asked, before any send was begun"),
     Transition(_P, Status.EXPIRED, "expire", "its time to live ended before a send"),
     Transition(_P, Status.DEAD_LETTERED, "expire", "its time to live ended while an earlier send is unconfirmed"),
+    Transition(_P, Status.RECONCILING, "expire", "the same, and its provider can be asked"),
     Transition(_P, Status.SENT, "receipt", "the provider's callback carries its key"),
     Transition(_W, Status.SENT, "settle", "the provider accepted it"),
     Transition(_W, Status.FAILED, "settle", "the provider rejected it for good"),

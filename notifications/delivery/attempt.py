@@ -104,8 +104,14 @@ class Deliverer:
 
     def _unstarted(self, held: Held) -> Finished:
         if held.is_past_ttl():
-            return Finished(held, outcome.out_of_time(held.claimed.standing))
+            return Finished(held, self._out_of_time(held))
         return Finished(held, outcome.given_back(held.claimed.standing), give_back=True)
+
+    def _out_of_time(self, held: Held) -> outcome.Decision:
+        standing = held.claimed.standing
+        in_doubt = self.chains[held.claimed.channel].named(standing.unconfirmed_provider)
+        wait = ask_wait_seconds(in_doubt, held.claimed.unconfirmed_age_seconds)
+        return outcome.out_of_time(standing) if wait is None else outcome.to_be_asked(standing, wait)
 
     def _unsendable(self, held: Held, planned: Route) -> Finished:
         standing = held.claimed.standing

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
-from notifications.queue.expire import Ended
+from notifications.queue.expire import Askable, Ended
 from notifications.queue.rescue import LIMIT, Rescued, Safety
+from notifications.status import FINAL
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
 from ratelimits.window import Limit
@@ -35,6 +36,16 @@ def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
     return safety
 
 
+def askable_of(chains: Chains) -> Askable:
+    """What the queue has to know to have a provider asked, read from its capabilities."""
+    return {
+        (channel, provider.name): provider.capabilities.lookup.settle_seconds
+        for channel, chain in chains.items()
+        for provider in chain.providers
+        if provider.capabilities.lookup is not None
+    }
+
+
 class Upkeep:
     """Every worker does it, about once a poll; each pass is bounded and guarded, so any number may do it at once."""
 
@@ -42,6 +53,7 @@ class Upkeep:
         self, chains: Chains, interval_seconds: float, rate_limit: Limit | None, aging_seconds: float = 0.0
     ) -> None:
         self._safety = safety_of(chains)
+        self._askable = askable_of(chains)
         self._rate_limit = rate_limit
         self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
@@ -54,7 +66,7 @@ class Upkeep:
         if elapsed() < self._next:
             return released
         rescued = self.rescue()
-        expired = queue.expire()
+        expired = queue.expire(askable=self._askable)
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
         self._prune()
@@ -86,5 +98,6 @@ class Upkeep:
 
 def report_expired(expired: Ended) -> None:
     """Metrics of what was ended because its time to live was over."""
-    metrics.record_expired(expired.total())
-    metrics.record_finished(expired)
+    ended = Counter({(status, channel): n for (status, channel), n in expired.items() if status in FINAL})
+    metrics.record_expired(ended.total())
+    metrics.record_finished(ended)

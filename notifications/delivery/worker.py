@@ -24,7 +24,7 @@ from notifications.delivery.reconciler import Reconciler
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
-from notifications.delivery.upkeep import Upkeep, report_expired
+from notifications.delivery.upkeep import Upkeep, askable_of, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.leasing.claim import STATEMENT_TIMEOUT_SECONDS
@@ -134,6 +134,7 @@ class Worker:
             options.channels,
             suspects=options.role is Role.QUARANTINE,
             chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
+            askable=askable_of(chains),
         )
         self._rate = _Rate()
         self._unsure: dict[UUID, float] = {}

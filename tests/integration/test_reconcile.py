@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from notifications import outcome, queue, services
-from notifications.channel import OnUnconfirmed
+from notifications.channel import Channel, OnUnconfirmed
 from notifications.errors import TooLate
 from notifications.models import LookUp, Notification
 from notifications.outcome import Decision, Standing
 from notifications.providers.base import Message
-from notifications.queue import AttemptRecord, Ending, outcomes
+from notifications.queue import AttemptRecord, Claimer, Ending, Limits, outcomes
 from notifications.reconciliation import NOT_ASKABLE_SECONDS
 from notifications.retry import Backoff
 from notifications.status import Status
@@ -232,6 +232,28 @@ def test_reconciling__past_its_ttl__is_neither_expired_nor_cancelled() -> None:
     assert queue.cancel(wanted) is False
     assert claimed_now() == []
     assert _row(wanted).status == Status.RECONCILING
+
+
+@pytest.mark.parametrize("by", ["expiry", "claim"])
+def test_expiry__an_earlier_send_is_in_doubt_and_can_be_asked_about__is_asked_about(by: str) -> None:
+    asked, gone, never_sent = add(3)
+    for identity in (asked, gone, never_sent):
+        move(identity, expires_at=-1)
+    for identity, provider in ((asked, "p"), (gone, "gone")):
+        Notification.objects.filter(pk=identity).update(unconfirmed_provider=provider, final_check=True)
+    askable = {(Channel.EMAIL, "p"): 2.0}
+    if by == "expiry":
+        moved = queue.expire(askable=askable)
+    else:
+        moved = queue.claim(Claimer("worker", 60, Limits(None, 60), askable=askable), 10).expired
+    assert {status: n for (status, _), n in moved.items()} == {"RECONCILING": 1, "DEAD_LETTERED": 1, "EXPIRED": 1}
+    row = _row(asked)
+    assert (row.status, row.outcome_sequence, row.finished_at) == (Status.RECONCILING, 0, None)
+    assert (row.unconfirmed_provider, row.final_check) == ("p", False)
+    assert 1.5 < due_in_seconds(asked) <= 2.5
+    move(asked, due_at=-1)
+    reconciler(Askable(ABSENT)).run_pass()
+    assert [_row(i).status for i in (asked, gone, never_sent)] == ["EXPIRED", "DEAD_LETTERED", "EXPIRED"]
 
 
 def test_run_pass__everything_is_paused__asks_all_the_same_and_sends_nothing() -> None:

@@ -10,7 +10,7 @@ from notifications.channel import Channel, OnUnconfirmed
 from notifications.delivery.attempt import Deliverer
 from notifications.delivery.controls import Controls
 from notifications.delivery.held import Finished
-from notifications.delivery.upkeep import safety_of
+from notifications.delivery.upkeep import askable_of, safety_of
 from notifications.outcome import Standing
 from notifications.providers.base import Message
 from notifications.retry import Backoff
@@ -36,10 +36,16 @@ class Sender(Askable):
         return self.verdict
 
 
-def _deliver(*chain: Sender, attempt: int = 1, open_at: str = "", age_seconds: float | None = None) -> Finished:
+def _deliver(
+    *chain: Sender,
+    attempt: int = 1,
+    open_at: str = "",
+    age_seconds: float | None = None,
+    ttl_seconds: float | None = None,
+) -> Finished:
     deliverer = Deliverer(chains_of(*chain), Backoff(1, 60), 1.0, lambda *_: True, lambda _: {}, Controls())
     standing = Standing(attempt, 6, OnUnconfirmed.RETRY, unconfirmed_provider=open_at)
-    return deliverer.deliver(held(standing=standing, unconfirmed_age_seconds=age_seconds))
+    return deliverer.deliver(held(standing=standing, unconfirmed_age_seconds=age_seconds, ttl_seconds=ttl_seconds))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +85,22 @@ def test_deliver__an_earlier_answer_was_lost_by_one_that_has_left__does_not_ask_
     finished = _deliver(vendor, attempt=6, open_at="gone", age_seconds=10.0)
     assert (finished.decision.status, finished.decision.error_code) == (Status.DEAD_LETTERED, "UNCONFIRMED")
     assert finished.decision.unconfirmed_provider == "gone"
+
+
+@pytest.mark.parametrize(
+    ("able", "expected"), [({}, Status.RECONCILING), ({"can_be_asked": False}, Status.DEAD_LETTERED)]
+)
+def test_deliver__its_time_is_over_and_an_earlier_answer_was_lost__asks_where_it_can(
+    able: dict[str, Any], expected: Status
+) -> None:
+    vendor = Sender(Verdict.accepted("m"), dedupe_window_seconds=HOUR, **able)
+    finished = _deliver(vendor, attempt=2, open_at="p", age_seconds=10.0, ttl_seconds=0.0)
+    assert (finished.decision.status, finished.decision.refund, vendor.sent_count) == (expected, 1, 0)
+
+
+def test_askable_of__names_those_that_can_be_asked_with_their_settling_time() -> None:
+    chains = chains_of(Sender(LOST_ANSWER), Sender(LOST_ANSWER, "q", can_be_asked=False))
+    assert askable_of(chains) == {(channel, "p"): 2.0 for channel in Channel}
 
 
 def test_safety_of__what_the_rescue_has_to_know__includes_how_to_ask() -> None:
