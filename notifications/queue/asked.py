@@ -35,7 +35,12 @@ class Asked(Protocol):
     def asked(self) -> LookUpRecord | None: ...
 
 
-ASKED = {"reconciled_at": "now()"}
+ASKED = {
+    "reconciled_at": "now()",
+    # While it was asked about, this was the end of the asker's lease.
+    "due_at": "now() + COALESCE(v.wait_seconds, 0) * interval '1 second'",
+    "updated_at": "now()",
+}
 """What every such ending writes into the notification."""
 
 _LOOK_UP = {

@@ -177,10 +177,9 @@ def _postpone(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     """Nobody knows yet: what the last send met with stays what the notification shows."""
     columns = {"id": "uuid", "token": "uuid", "held_status": "text", "wait_seconds": "float8"}
     rows = [(e.id, e.token, e.held_status, e.decision.wait_seconds) for e in endings]
-    changes = ASKED | {"due_at": "now() + v.wait_seconds * interval '1 second'", "updated_at": "now()"}
     asked = asked_of(endings)
     with bounded_or_savepoint():
-        return end_leases(Notification, changes, Arrays(columns, rows), [asked] if asked else [])
+        return end_leases(Notification, ASKED, Arrays(columns, rows), [asked] if asked else [])
 
 
 def _postpone_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:

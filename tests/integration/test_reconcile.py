@@ -59,7 +59,7 @@ def test_run_pass__accepted__is_sent_with_the_vendors_id_and_told_once(monkeypat
     assert (row.status, row.provider, row.provider_message_id) == (Status.SENT, "p", "m-1")
     assert (row.unconfirmed_provider, row.unconfirmed_at, row.last_error_code) == ("", None, "")
     assert (row.attempt_count, row.outcome_sequence, told) == (1, 1, [wanted])
-    assert row.finished_at == row.reconciled_at
+    assert row.finished_at == row.reconciled_at == row.due_at
     assert _is_free(row)
     assert said(wanted) == [("ACCEPTED", "", 1)]
 
