@@ -41,6 +41,9 @@ STALE_SETTLES = Counter(
 FINISHED = Counter("notifyq_finished_total", "Notifications that reached a final status.", ["status", "channel"])
 RESCUED = Counter("notifyq_rescued_total", "Notifications taken back from a lost worker or an expired lease.")
 RELEASED = Counter("notifyq_released_total", "Notifications given back unstarted.")
+LOOK_UPS = Counter(
+    "notifyq_look_ups_total", "Questions to providers about sends in doubt, by answer.", ["provider", "found"]
+)
 EXPIRED = Counter("notifyq_expired_total", "Notifications whose time to live ended before a send.")
 RECEIPTS = Counter("notifyq_receipts_total", "Reports of providers on messages, by status.", ["provider", "status"])
 RECEIPTS_REFUSED = Counter(
@@ -117,6 +120,13 @@ def record_rescued(count: int) -> None:
 def record_released(count: int) -> None:
     """Notifications given back unstarted."""
     RELEASED.inc(count)
+
+
+@harmless
+def record_look_ups(counts: Mapping[tuple[str, str], int]) -> None:
+    """How often each (provider, found) was the answer to a question about a send in doubt."""
+    for (provider, found), count in counts.items():
+        LOOK_UPS.labels(provider, found).inc(count)
 
 
 @harmless

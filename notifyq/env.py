@@ -142,6 +142,8 @@ class Config:
     provider_chains: Mapping[Channel, tuple[str, ...]]
     backoff_base_seconds: float
     backoff_max_seconds: float
+    lookup_backoff_base_seconds: float
+    lookup_backoff_max_seconds: float
     rate_limit_count: int
     rate_limit_window_seconds: float
     aging_seconds: float
@@ -184,6 +186,8 @@ class Config:
             provider_chains=chains,
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
+            lookup_backoff_base_seconds=env.number("LOOKUP_BACKOFF_BASE_SECONDS", 2.0, above=0, most=3600),
+            lookup_backoff_max_seconds=env.number("LOOKUP_BACKOFF_MAX_SECONDS", 600.0, above=0, most=86_400),
             rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
@@ -215,6 +219,11 @@ class Config:
             raise ConfigurationError(
                 f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "
                 f"NOTIFYQ_BACKOFF_MAX_SECONDS ({self.backoff_max_seconds:g})"
+            )
+        if self.lookup_backoff_base_seconds > self.lookup_backoff_max_seconds:
+            raise ConfigurationError(
+                f"NOTIFYQ_LOOKUP_BACKOFF_BASE_SECONDS ({self.lookup_backoff_base_seconds:g}) must not be more than "
+                f"NOTIFYQ_LOOKUP_BACKOFF_MAX_SECONDS ({self.lookup_backoff_max_seconds:g})"
             )
 
 

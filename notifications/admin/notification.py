@@ -15,12 +15,12 @@ from django.utils.safestring import SafeString
 from notifications import sms_segments
 from notifications.admin.search import as_uuid, find_notifications
 from notifications.channel import Channel
-from notifications.models import Attempt, Content, Notification, OperatorAction, Receipt
+from notifications.models import Attempt, Content, LookUp, Notification, OperatorAction, Receipt
 from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, masked
 from notifyq.roles import SEE_PRIVATE
 
@@ -42,6 +42,8 @@ OUTCOME_TONES = {
     Outcome.UNCONFIRMED: "wait",
     Outcome.LOST: "bad",
 }
+
+FOUND_TONES = {Found.ACCEPTED: "good", Found.REJECTED: "bad", Found.ABSENT: "quiet", Found.UNKNOWN: "wait"}
 
 
 DELIVERY_TONES = {
@@ -114,6 +116,18 @@ class ReceiptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
         return _delivery(receipt.status)
 
 
+class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = LookUp
+    fields = readonly_fields = (
+        *("cycle", "provider", "found_badge", "error_code", "error_message", "asked_count"),
+        *("first_asked_at", "last_asked_at"),
+    )
+
+    @admin.display(description="found")
+    def found_badge(self, look_up: LookUp) -> SafeString:
+        return badge_of_finding(look_up)
+
+
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = OperatorAction
     fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
@@ -130,7 +144,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
-    inlines = (ContentInline, AttemptInline, ReceiptInline, OperatorActionInline)
+    inlines = (ContentInline, AttemptInline, LookUpInline, ReceiptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -139,7 +153,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "reported", "operator_retry_count"),
+                    *("unconfirmed_provider", "unconfirmed_at", "reconciled_at", "reported", "operator_retry_count"),
                 )
             },
         ),
@@ -245,7 +259,7 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction | Receipt) -> SafeString | str:
+    def notification_link(self, row: Attempt | Content | LookUp | OperatorAction | Receipt) -> SafeString | str:
         if row.notification_id is None:
             return "-"
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
@@ -330,6 +344,10 @@ class ContentAdmin(OfOneNotification):
 
 def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("masked_recipient" if name == "recipient" else name for name in fields)
+
+
+def badge_of_finding(look_up: LookUp) -> SafeString:
+    return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
 
 
 def _outcome(attempt: Attempt) -> SafeString:

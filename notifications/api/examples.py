@@ -151,6 +151,16 @@ RECEIPT = {
     "occurredAt": "2030-01-31T08:00:02.000000Z",
     "receivedAt": "2030-01-31T08:00:02.731400Z",
 }
+LOOK_UP = {
+    "cycle": 1,
+    "provider": "sandbox",
+    "found": "UNKNOWN",
+    "errorCode": "http_503",
+    "errorMessage": "answered 503",
+    "askedCount": 3,
+    "firstAskedAt": "2030-01-31T08:00:03.120400Z",
+    "lastAskedAt": "2030-01-31T08:00:14.861200Z",
+}
 IN_FULL = SENT | {
     "deliveryStatus": "DELIVERED",
     "body": "Dear Ada, order 1234 left our warehouse today.",
@@ -162,6 +172,7 @@ IN_FULL = SENT | {
     "onUnconfirmed": "RETRY",
     "attempts": [ATTEMPT],
     "receipts": [RECEIPT],
+    "lookUps": [],
     "webhookEvents": [],
     "operatorActions": [],
 }

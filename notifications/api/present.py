@@ -9,7 +9,7 @@ from uuid import UUID
 from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
-from notifications.models import Attempt, Notification, OperatorAction, Pause, Receipt
+from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt
 from notifyq.runtime.instants import rfc3339
 
 
@@ -32,7 +32,7 @@ def notification(row: Notification) -> dict[str, Any]:
         "provider": row.provider or None,
         "lastUsedProvider": row.last_used_provider or None,
         "providerMessageId": row.provider_message_id or None,
-        "reconciledAt": None,
+        "reconciledAt": rfc3339(row.reconciled_at),
         "deliveryStatus": row.delivery_status or None,
         "lastError": _last_error(row),
         "operatorRetryCount": row.operator_retry_count,
@@ -63,6 +63,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
         "receipts": [receipt(r) for r in row.receipts.all()],
+        "lookUps": [look_up(found) for found in row.look_ups.all()],
         "webhookEvents": [],
         "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
         **panels.fields_of(row.pk),
@@ -95,6 +96,20 @@ def receipt(row: Receipt) -> dict[str, Any]:
         "providerMessageId": row.provider_message_id or None,
         "occurredAt": rfc3339(row.at),
         "receivedAt": rfc3339(row.received_at),
+    }
+
+
+def look_up(row: LookUp) -> dict[str, Any]:
+    """What a provider said about a send in doubt."""
+    return {
+        "cycle": row.cycle,
+        "provider": row.provider,
+        "found": row.found,
+        "errorCode": row.error_code or None,
+        "errorMessage": row.error_message or None,
+        "askedCount": row.asked_count,
+        "firstAskedAt": rfc3339(row.first_asked_at),
+        "lastAskedAt": rfc3339(row.last_asked_at),
     }
 
 

@@ -9,7 +9,7 @@ from notifications.api.act_schemas import ACT_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.device_payload import TAKEN_NAMES
-from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, UNCONFIRMED
+from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, NOT_RECEIVED, UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
@@ -22,7 +22,7 @@ from notifications.request.content import (
 from notifications.request.group import TARGETS_LEAST, TARGETS_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.rest.problem import invalid
 
 BATCH_MOST = 1000
@@ -140,7 +140,8 @@ _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered;
 ERROR_CODES = (
     f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
     f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
-    f"`{LOST}` (its worker died), `{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
+    f"`{NOT_RECEIVED}` (the provider was asked and never had it), `{LOST}` (its worker died), "
+    f"`{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
     "service)."
 )
 _NOT_YET = "Always null for now: nothing fills it yet."
@@ -150,8 +151,8 @@ _NOTIFICATION: dict[str, Schema] = {
     "groupId": or_null({"type": "string", "format": "uuid", "description": "What was created together shares it."}),
     "status": one_of(
         Status,
-        "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING is set aside for asking a provider "
-        "what became of it; nothing is in it for now.",
+        "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING: it may have been sent, and its "
+        "provider is being asked.",
     ),
     "waitingReason": or_null(one_of(WaitingReason, "Why a PENDING one is not due.")),
     "channel": one_of(Channel, "What kind of address the recipient is."),
@@ -159,14 +160,14 @@ _NOTIFICATION: dict[str, Schema] = {
     "subject": or_null(text("As it was given.")),
     "priority": one_of(Priority.__members__, "As it was given, or NORMAL."),
     "sendAt": instant("The time asked for."),
-    "dueAt": instant("The earliest time of the next try; moves with retries."),
+    "dueAt": instant("The earliest time of the next try, or, RECONCILING, of the next question; moves with retries."),
     "expiresAt": or_null(instant("Not sent after this time.")),
     "attemptCount": whole("Counted attempts so far.", minimum=0),
     "maxAttempts": whole("After so many attempts it is dead-lettered.", minimum=1),
     "provider": or_null(text("The provider that accepted it.")),
     "lastUsedProvider": or_null(text("The provider of the last attempt.")),
     "providerMessageId": or_null(text("The provider's own id for it.")),
-    "reconciledAt": or_null(instant(f"When the provider was last asked what became of it. {_NOT_YET}")),
+    "reconciledAt": or_null(instant("When the provider was last asked what became of it.")),
     "deliveryStatus": or_null(
         one_of(
             DeliveryStatus, "What the provider later reported from the recipient's side: the strongest report counts."
@@ -220,6 +221,21 @@ RECEIPT = whole_object(
     },
     "A report of a provider on what became of the message.",
 ) | {"example": examples.RECEIPT}
+LOOK_UP = whole_object(
+    {
+        "cycle": whole("Grows with each operator retry."),
+        "provider": text("Who was asked."),
+        "found": one_of(
+            Found, "ACCEPTED: it has it. REJECTED: it refused it. ABSENT: it never had it. UNKNOWN: it could not say."
+        ),
+        "errorCode": or_null(text("Why it was refused, or is not known.")),
+        "errorMessage": or_null(text("For people.")),
+        "askedCount": whole("How often this was the answer.", minimum=1),
+        "firstAskedAt": instant("When it first was."),
+        "lastAskedAt": instant("When it last was."),
+    },
+    "An answer of a provider that was asked what became of a send.",
+) | {"example": examples.LOOK_UP}
 
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
@@ -236,6 +252,11 @@ NOTIFICATION_IN_FULL = whole_object(
             "type": "array",
             "items": reference("Receipt"),
             "description": "What providers reported later, in the order in which it came.",
+        },
+        "lookUps": {
+            "type": "array",
+            "items": reference("LookUp"),
+            "description": "What its providers said about sends in doubt, the latest last.",
         },
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
         "operatorActions": {
@@ -362,6 +383,7 @@ COMPONENTS = {
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
     "Receipt": RECEIPT,
+    "LookUp": LOOK_UP,
     "Pause": PAUSE,
     "PauseList": PAUSE_LIST,
     "PauseRequest": PAUSE_REQUEST,

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
-from notifications.queue.expire import Ended
+from notifications.queue.expire import Askable, Ended
 from notifications.queue.rescue import LIMIT, Rescued, Safety, SafetyOf
+from notifications.status import FINAL
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
 from ratelimits.window import Limit
@@ -32,9 +33,20 @@ def safety_of(chains: Chains) -> SafetyOf:
             # No longer in the chain: whatever it had may have been sent, and nobody can be asked. Without a name there
             # is nobody whom it could have been begun with.
             return Safety(name, records_start=not name, repeat_window_seconds=None)
-        return Safety(provider.name, chain.records_start(provider), provider.capabilities.repeat_window_seconds)
+        able = provider.capabilities
+        return Safety(provider.name, chain.records_start(provider), able.repeat_window_seconds, able.lookup)
 
     return safety
+
+
+def askable_of(chains: Chains) -> Askable:
+    """What the queue has to know to have a provider asked, read from its capabilities."""
+    return {
+        (channel, provider.name): provider.capabilities.lookup.settle_seconds
+        for channel, chain in chains.items()
+        for provider in chain.providers
+        if provider.capabilities.lookup is not None
+    }
 
 
 class Upkeep:
@@ -44,6 +56,7 @@ class Upkeep:
         self, chains: Chains, interval_seconds: float, rate_limit: Limit | None, aging_seconds: float = 0.0
     ) -> None:
         self._safety = safety_of(chains)
+        self._askable = askable_of(chains)
         self._rate_limit = rate_limit
         self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
@@ -57,7 +70,7 @@ class Upkeep:
         if elapsed() < self._next:
             return released
         rescued = self.rescue()
-        expired = queue.expire()
+        expired = queue.expire(askable=self._askable)
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
         looked = self._look_at_receipts()
@@ -92,6 +105,8 @@ class Upkeep:
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""
         rescued = queue.rescue(self._safety, worker_ids=worker_ids)
+        if worker_ids:
+            queue.free_askings(worker_ids)
         if rescued:
             metrics.record_rescued(len(rescued))
             ended = [(r.ending.decision.status, r.channel) for r in rescued if r.ending.decision.is_final]
@@ -102,5 +117,6 @@ class Upkeep:
 
 def report_expired(expired: Ended) -> None:
     """Metrics of what was ended because its time to live was over."""
-    metrics.record_expired(expired.total())
-    metrics.record_finished(expired)
+    ended = Counter({(status, channel): n for (status, channel), n in expired.items() if status in FINAL})
+    metrics.record_expired(ended.total())
+    metrics.record_finished(ended)

@@ -17,6 +17,10 @@ from notifyq.leasing.models import LeasedModel
 PENDING = Q(status=Status.PENDING)
 READY = PENDING & Q(parked_by__isnull=True)
 PROCESSING = Q(status=Status.PROCESSING)
+RECONCILING = Q(status=Status.RECONCILING)
+_UNHELD = Q(claim_token__isnull=True, lease_expires_at__isnull=True, worker_id="", sending_provider="")
+_ASKING = Q(claim_token__isnull=False, lease_expires_at__isnull=True, sending_provider="") & ~Q(worker_id="")
+"""Its provider is being asked about it: until `due_at`, when another may ask."""
 SELDOM = (Status.RECONCILING, Status.FAILED, Status.DEAD_LETTERED, Status.CANCELLED, Status.EXPIRED)
 """The states without an index of their own that few rows are in, by comparison."""
 
@@ -77,7 +81,15 @@ class Notification(LeasedModel):
         db_default="",
         help_text="Where an attempt is open that may have been sent.",
     )
-    unconfirmed_at = models.DateTimeField(null=True, blank=True, help_text="When the first such attempt was made.")
+    unconfirmed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the first such attempt was made, or a little before."
+    )
+    reconciled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its provider was last asked what became of it."
+    )
+    look_up_count = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often it was asked since the doubt arose."
+    )
     final_check = models.BooleanField(
         default=False,
         db_default=False,
@@ -137,7 +149,10 @@ class Notification(LeasedModel):
                 condition=Q(parked_by__isnull=False),
                 name="notification_parked",
             ),
-            models.Index("id", condition=Q(status=Status.RECONCILING), name="notification_reconciling"),
+            # Each provider's are found by themselves, so that one that answers slowly keeps nobody from asking others.
+            models.Index(
+                "unconfirmed_provider", "due_at", "id", condition=RECONCILING, name="notification_reconciling"
+            ),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),
@@ -177,8 +192,8 @@ class Notification(LeasedModel):
             models.CheckConstraint(
                 condition=(
                     PROCESSING & Q(claim_token__isnull=False, lease_expires_at__isnull=False) & ~Q(worker_id="")
-                    | ~PROCESSING
-                    & Q(claim_token__isnull=True, lease_expires_at__isnull=True, worker_id="", sending_provider="")
+                    | ~PROCESSING & _UNHELD
+                    | RECONCILING & _ASKING
                 ),
                 name="notification_lease_held",
             ),

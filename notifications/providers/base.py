@@ -51,6 +51,11 @@ class Lookup:
     settle_seconds: float
     horizon_seconds: float
 
+    def wait_seconds(self, age_seconds: float) -> float | None:
+        """How long to wait with the first question about a send; None when it is `age_seconds` old and beyond the
+        horizon by that."""
+        return self.settle_seconds if age_seconds < self.horizon_seconds else None
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:

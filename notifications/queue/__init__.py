@@ -1,15 +1,16 @@
 """The queue: the only package that changes a notification's status.
 
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
-`expire` end what still waits, `reschedule` gives it another time. An operator's `retry` puts back what ended
-undelivered, and `resolve` settles what nobody knew. `receive` takes in what providers report later. Every change is one
-guarded statement, so any two callers may race.
+`expire` end what still waits, `reschedule` gives it another time; `take_askings` and `settle_askings` clear up what
+nobody was sure of, and `receive` takes in what providers report later. An operator's `retry` puts back what ended
+undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
 """
 
 from notifications.queue.abandon import abandon
 from notifications.queue.acts import Act, Actor
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
+from notifications.queue.asked import LookUpRecord
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.credit import Credited
@@ -21,6 +22,7 @@ from notifications.queue.outcomes import on_outcome
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.receipts import LIMIT as RECEIPTS_LIMIT
 from notifications.queue.receipts import Once, Taken, TokenUsed, drop_tokens, look_again, receive
+from notifications.queue.reconcile import Asking, free_askings, providers_in_doubt, settle_askings, take_askings
 from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
 from notifications.queue.resolve import resolve
@@ -37,6 +39,7 @@ __all__ = [
     "RETRYABLE",
     "Act",
     "Actor",
+    "Asking",
     "AttemptRecord",
     "Claim",
     "Claimed",
@@ -44,6 +47,7 @@ __all__ = [
     "Credited",
     "Ending",
     "Limits",
+    "LookUpRecord",
     "Once",
     "Rescued",
     "Selection",
@@ -63,6 +67,7 @@ __all__ = [
     "end_pause",
     "expire",
     "fold_tallies",
+    "free_askings",
     "insert",
     "leave",
     "look_again",
@@ -70,6 +75,7 @@ __all__ = [
     "on_outcome",
     "pauses_in_force",
     "promote",
+    "providers_in_doubt",
     "receive",
     "release",
     "release_parked",
@@ -81,5 +87,7 @@ __all__ = [
     "retry_many",
     "retryable",
     "settle",
+    "settle_askings",
     "start_sends",
+    "take_askings",
 ]

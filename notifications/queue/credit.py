@@ -197,6 +197,7 @@ def _confirm(rows: Sequence[_Row]) -> None:
         last_error_message="",
         suspect=False,
         final_check=False,
+        look_up_count=0,
         parked_by=None,
         outcome_sequence=F("outcome_sequence") + 1,
         finished_at=Now(),

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from notifications.models import Attempt, Notification
 from notifications.outcome import Decision, proved
 from notifications.queue.admission import give_back_slots
+from notifications.queue.asked import ASKED, LookUpRecord, asked_of, plain_record, sends_in_doubt
 from notifications.queue.credit import waiting_proofs
 from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
@@ -49,12 +50,22 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of one lease: where the notification goes, and the attempts that were made under the lease."""
+    """The end of one lease: where the notification goes, and what was done under the lease.
+
+    Attributes:
+        attempts: the calls that were made.
+        asked: for one held to be asked about (RECONCILING, not PROCESSING): what its provider said.
+    """
 
     id: UUID
     token: UUID
     decision: Decision
     attempts: tuple[AttemptRecord, ...] = ()
+    asked: LookUpRecord | None = None
+
+    @property
+    def held_status(self) -> Status:
+        return Status.PROCESSING if self.asked is None else Status.RECONCILING
 
 
 _ENDING = {
@@ -89,11 +100,14 @@ _SETTLE = {
     "last_used_provider": "COALESCE(v.last_used_provider, n.last_used_provider)",
     "provider_message_id": "v.provider_message_id",
     "unconfirmed_provider": "v.unconfirmed_provider",
-    "unconfirmed_at": "CASE WHEN v.unconfirmed_provider <> '' THEN COALESCE(n.unconfirmed_at, now()) END",
+    # Not later than the send: a look-up has to find it, and the vendor's own windows begin with it.
+    "unconfirmed_at": "CASE WHEN v.unconfirmed_provider <> '' "
+    "THEN COALESCE(n.unconfirmed_at, n.send_started_at, n.updated_at) END",
     "suspect": "v.suspect",
     "final_check": "v.final_check",
     "sending_provider": "''",
     "send_started_at": "NULL",
+    "look_up_count": "0",
 }
 # What is given back keeps what an earlier attempt said of it.
 _RELEASE = {
@@ -153,8 +167,8 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
     Transaction: one per batch (more only where a value is refused and the batch is halved).
     """
     for ending in endings:
-        if not allowed(Status.PROCESSING, ending.decision.status, by=by):
-            raise ValueError(f"{by} may not move a notification from PROCESSING to {ending.decision.status}")
+        if not allowed(ending.held_status, ending.decision.status, by=by):
+            raise ValueError(f"{by} may not move one from {ending.held_status} to {ending.decision.status}")
     endings = _with_proofs(endings)
     applied = write_all(endings, _settle_together, _settle_plain)
     done = set(applied)
@@ -180,7 +194,7 @@ def release(endings: Sequence[Ending]) -> int:
     """
     columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
     rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
-    with _transaction():
+    with bounded_or_savepoint():
         ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
         give_back_slots(ended)
     return len(ended)
@@ -190,15 +204,20 @@ def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     history = Follower(
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
-    with _transaction():
-        ended = end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
+    asked = asked_of(endings)
+    changes, followers = (_SETTLE | ASKED, [history, asked]) if asked else (_SETTLE, [history])
+    with bounded_or_savepoint():
+        ended = end_leases(Notification, changes, Arrays(_ENDING, [_ending_row(e) for e in endings]), followers)
         decisions = {(e.id, e.token): e.decision for e in endings}
         announce([hold[0] for hold in ended if decisions[hold].is_final])
-        give_back_slots([hold for hold in ended if decisions[hold].not_sent])
+        not_sent = [hold for hold in ended if decisions[hold].not_sent]
+        if asked:
+            not_sent = sends_in_doubt([e for e in endings if (e.id, e.token) in set(not_sent)])
+        give_back_slots(not_sent)
     return ended
 
 
-def _transaction() -> AbstractContextManager[Any]:
+def bounded_or_savepoint() -> AbstractContextManager[Any]:
     """Inside a caller's transaction a savepoint, so that a refused batch does not poison it; alone, a transaction that
     no freeze of this process can leave open."""
     return transaction.atomic() if connection.in_atomic_block else in_transaction_bounded()
@@ -208,7 +227,8 @@ def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
     """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
     log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
     attempts = tuple(_plain(attempt) for attempt in ending.attempts)
-    return _settle_together([dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)])
+    plain = dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)
+    return _settle_together([dataclasses.replace(plain, asked=plain_record(ending.asked))])
 
 
 def _plain(record: Record) -> Record:
@@ -225,7 +245,7 @@ def _ending_row(ending: Ending) -> tuple[object, ...]:
     return (
         ending.id,
         ending.token,
-        Status.PROCESSING,
+        ending.held_status,
         decision.status,
         decision.waiting_reason or "",
         decision.wait_seconds,

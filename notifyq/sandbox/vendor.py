@@ -81,10 +81,11 @@ class Vendor:
             return replies.problem(503, "down", "The provider is down.")
         if not self._weather.lookup:
             return replies.problem(501, "lookup_not_supported", "This provider cannot be asked about a key.")
-        status = self.store.status(key, time.time())
-        if status is None:
+        known = self.store.status(key, time.time())
+        if known is None:
             return replies.problem(404, "unknown_key", "No message has this key.")
-        return replies.document({"key": key, "status": status})
+        status, message_id = known
+        return replies.document({"key": key, "status": status, "messageId": message_id})
 
     def empty(self) -> None:
         with self.store.writing() as writing:

@@ -14,6 +14,7 @@ from notifications.models import (
     Client,
     Content,
     DeadLetter,
+    LookUp,
     Notification,
     OnceToken,
     OperatorAction,
@@ -82,7 +83,16 @@ def rows():
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
     tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
-    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, dead, tally)
+    said = LookUp.objects.create(
+        notification=notification,
+        cycle=1,
+        provider="sandbox",
+        found="UNKNOWN",
+        asked_count=2,
+        first_asked_at=timezone.now(),
+        last_asked_at=timezone.now(),
+    )
+    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, tally)
     return {type(row): row for row in made}
 
 

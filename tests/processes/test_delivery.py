@@ -46,9 +46,9 @@ ENDS = {
     "temporary-twice": (Status.SENT, 3, ""),
     "accept-then-timeout": (Status.SENT, 2, ""),
     "accept-then-500": (Status.SENT, 2, ""),
-    "hang": (Status.DEAD_LETTERED, 6, "UNCONFIRMED"),
+    "hang": (Status.DEAD_LETTERED, 6, "not_received"),
     "rate-limit": (Status.DEAD_LETTERED, 6, "throttled"),
-    "poison": (Status.DEAD_LETTERED, 6, "UNCONFIRMED"),
+    "poison": (Status.DEAD_LETTERED, 6, "not_received"),
 }
 
 
