@@ -6,6 +6,7 @@ from notifications.api.cancel_notification import CancelNotification
 from notifications.api.cancel_together import CancelTogether
 from notifications.api.create_batch import CreateBatch
 from notifications.api.create_notification import CreateNotification
+from notifications.api.inbox import Inbox, ReadAllEntries, ReadEntry, UnreadCount
 from notifications.api.list_notifications import ListNotifications
 from notifications.api.pauses import Pause, Pauses
 from notifications.api.read_notification import ReadNotification
@@ -23,6 +24,7 @@ class NotificationCollection(CreateNotification, ListNotifications):
 
 
 _ONE = "notifications/<uuid:notification_id>"
+_INBOX = "inbox/<path:user_id>"
 
 urlpatterns = [
     path("notifications", NotificationCollection.as_view(), name="notifications"),
@@ -35,6 +37,11 @@ urlpatterns = [
     path(f"{_ONE}/reschedule", RescheduleNotification.as_view(), name="notification-reschedule"),
     path(f"{_ONE}/retry", RetryNotification.as_view(), name="notification-retry"),
     path(f"{_ONE}/resolve", ResolveNotification.as_view(), name="notification-resolve"),
+    # A user id may hold slashes, but ends in none of these words (`request.recipients`).
+    path(f"{_INBOX}/unread-count", UnreadCount.as_view(), name="inbox-unread-count"),
+    path(f"{_INBOX}/read-all", ReadAllEntries.as_view(), name="inbox-read-all"),
+    path(f"{_INBOX}/<uuid:entry_id>/read", ReadEntry.as_view(), name="inbox-read"),
+    path(_INBOX, Inbox.as_view(), name="inbox"),
     path("pauses", Pauses.as_view(), name="pauses"),
     path("pauses/<uuid:pause_id>", Pause.as_view(), name="pause"),
 ]

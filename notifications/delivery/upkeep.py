@@ -29,7 +29,9 @@ def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
         provider = chain.named(name) if name else chain.first
         if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
             return Safety(name, records_start=False, dedupe_window_seconds=None)
-        return Safety(provider.name, chain.records_start(provider), provider.capabilities.dedupe_window_seconds)
+        # Without a record nothing was sent: either none was made, or nothing is before the settle.
+        recorded = chain.records_start(provider) or provider.capabilities.sends_at_settle
+        return Safety(provider.name, recorded, provider.capabilities.dedupe_window_seconds)
 
     return safety
 

@@ -8,6 +8,7 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Provider, ProviderSettings
 
 ADAPTERS: dict[str, str] = {
+    "inbox": "notifications.providers.inbox:InboxProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
 }

@@ -26,6 +26,7 @@ from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
 _HOT = (
     "id",
     "client_id",
+    "group_id",
     "channel",
     "recipient",
     "rank",
@@ -66,6 +67,7 @@ class Claimed:
     ttl_seconds: float | None
     unconfirmed_age_seconds: float | None
     content: dict[str, Any] = field(default_factory=dict, repr=False)
+    group_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,4 +210,5 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
+        group_id=row["group_id"],
     )
