@@ -2,6 +2,7 @@
 
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
+from notifications.admin.inbox import InboxEntryAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
@@ -14,6 +15,7 @@ __all__ = [
     "ClientAdmin",
     "ContentAdmin",
     "DeadLetterAdmin",
+    "InboxEntryAdmin",
     "NotificationAdmin",
     "OperatorActionAdmin",
     "PauseAdmin",

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid, find_notifications
-from notifications.models import Attempt, Content, Notification, OperatorAction
+from notifications.models import Attempt, Content, InboxEntry, Notification, OperatorAction
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
@@ -180,7 +180,7 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
+    def notification_link(self, row: Attempt | Content | InboxEntry | OperatorAction) -> SafeString:
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 

@@ -13,6 +13,7 @@ from notifications.models import (
     Client,
     Content,
     DeadLetter,
+    InboxEntry,
     Notification,
     OperatorAction,
     Pause,
@@ -76,7 +77,10 @@ def rows():
     )
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead)}
+    entry = InboxEntry.objects.create(
+        notification=notification, client=shop, user_id="user-1", body=BODY, send_at=notification.send_at
+    )
+    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead, entry)}
 
 
 def address(model, what, *args):
@@ -128,7 +132,7 @@ def test_pages__not_logged_in__lead_to_the_login(client, rows):
     assert "/admin/login/" in response["Location"]
 
 
-@pytest.mark.parametrize("model", [Notification, Content, Attempt])
+@pytest.mark.parametrize("model", [Notification, Content, Attempt, InboxEntry])
 def test_lists__notification_has_a_body__no_list_shows_or_reads_it(admin_client, rows, model):
     with CaptureQueriesContext(
         connection,
@@ -218,6 +222,13 @@ def test_list__clients__having_no_relay_is_no_fault(admin_client, rows):
 def test_worker__silent_for_long__is_marked(admin_client, rows):
     Worker.objects.update(beat_at="2020-01-01T00:00Z")
     assert "nq-bad" in admin_client.get(address(Worker, "changelist")).content.decode()
+
+
+@pytest.mark.parametrize(("term", "count"), [("user-1", 1), ("user", 0), ("?state=read", 0), ("?state=unread", 1)])
+def test_inbox__searched_or_filtered__shows_those(admin_client, rows, term, count):
+    query = term if term.startswith("?") else f"?q={term}"
+
+    assert len(shown(admin_client, InboxEntry, query)) == count
 
 
 def test_key__revoked_or_expired__says_so(admin_client, rows):
