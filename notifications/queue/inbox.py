@@ -32,8 +32,10 @@ encode(overlay(overlay(uuid_send(gen_random_uuid())
 # Parameters: ids, an array. Locks: key share on the notifications, by the foreign key; the caller holds them anyway.
 _WRITE = f"""
 INSERT INTO notifications_inboxentry
-       (id, notification_id, client_id, user_id, subject, body, data, collapse_key, send_at, expires_at)
-SELECT {_UUID7}, n.id, n.client_id, n.recipient, c.subject, c.body, c.data, c.collapse_key, n.send_at, n.expires_at
+       (id, notification_id, client_id, user_id, subject, body, data, collapse_key, send_at, expires_at,
+        created_at)
+SELECT {_UUID7}, n.id, n.client_id, n.recipient, c.subject, c.body, c.data, c.collapse_key, n.send_at, n.expires_at,
+       now()
   FROM (SELECT id, client_id, recipient, send_at, expires_at, row_number() OVER (ORDER BY id) AS place
           FROM notifications_notification WHERE id = ANY (%s::uuid[])) AS n
   JOIN notifications_content AS c ON c.notification_id = n.id
