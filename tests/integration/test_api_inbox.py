@@ -187,6 +187,11 @@ def test_other_clients__user_of_the_same_id__is_another_user(caller, app):
     assert app.get(f"{INBOX}/ada/unread-count").json()["unread"] == 1
 
 
+@pytest.mark.parametrize("entry", ["not-an-id", "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8"])
+def test_read__of_no_entry__is_not_found(app, entry):
+    assert app.post(f"{INBOX}/ada/{entry}/read").status_code == 404
+
+
 def test_read__under_another_user__is_not_found(caller, app):
     [entry] = filled(caller)
 
