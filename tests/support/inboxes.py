@@ -45,9 +45,9 @@ def deliver(*channels: Channel) -> list[Ending]:
     return queue.settle([accepted(row) for row in claim(limit=100, channels=channels)])
 
 
-def push_with_copy(client: Client, key: str = "k", **shared: Any) -> tuple[UUID, UUID]:
+def push_with_copy(client: Client, key: str = "k", device: str = DEVICE, **shared: Any) -> tuple[UUID, UUID]:
     """A push and the same for the inbox of the user `ada`; their ids."""
-    targets = [{"channel": "PUSH", "recipient": DEVICE}, {"channel": "IN_APP", "recipient": "ada"}]
+    targets = [{"channel": "PUSH", "recipient": device}, {"channel": "IN_APP", "recipient": "ada"}]
     group = services.submit_group(client, {"targets": targets, "body": "Hello", "idempotency_key": key, **shared})
     push, copy = group.notifications
     return push.pk, copy.pk
@@ -67,8 +67,10 @@ def bodies(user_id: str = "ada", **columns: Any) -> list[str]:
     return list(InboxEntry.objects.filter(user_id=user_id, **columns).order_by("-id").values_list("body", flat=True))
 
 
-def entry_ids() -> Sequence[UUID]:
-    return list(InboxEntry.objects.values_list("notification", flat=True))
+def entry_ids(user_id: str = "") -> Sequence[UUID]:
+    """The notifications that have an entry; of one user only, when named."""
+    rows = InboxEntry.objects.filter(user_id=user_id) if user_id else InboxEntry.objects.all()
+    return list(rows.values_list("notification", flat=True))
 
 
 def events(notification_id: UUID) -> list[dict[str, Any]]:
