@@ -105,13 +105,13 @@ def shown(pattern: str, text: str) -> str:
 
 def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running(up: Up, data_dir: Path) -> None:
     text = up.text_until("Ctrl-C stops everything")
-    assert len(re.findall(r"SENT after \d+ ms", text)) == 3, text
+    assert len(re.findall(r"SENT after \d+ ms", text)) == 4, text
     api = shown(r"API docs +(http://[^/]+)/api/docs/", text)
     sandbox = shown(r"Sandbox +(http://[^/]+)/ ", text)
     key, password = shown(r"Bearer (\S+)'", text), shown(r"operator / (\S+)", text)
-    assert requests.get(f"{sandbox}/stats", timeout=10).json()["accepted"] == 3
+    assert requests.get(f"{sandbox}/stats", timeout=10).json()["accepted"] == 3  # the fourth went into the inbox
     listed = requests.get(f"{api}/api/v1/notifications", headers={"Authorization": f"Bearer {key}"}, timeout=10)
-    assert len(listed.json()["results"]) == 3
+    assert len(listed.json()["results"]) == 4
     assert {file.stat().st_mode & 0o777 for file in data_dir.glob("*_*") if file.is_file()} == {0o600}
 
     second = subprocess.run(
