@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID, uuid4
 
+from django.db import OperationalError, connection
 from django.db.models import Case, CharField, F, Q, Value, When
 from django.db.models.functions import Cast, Now
+from psycopg.errors import LockNotAvailable
 
 from notifications import metrics
 from notifications.channel import INBOX, Channel
@@ -27,6 +29,9 @@ from notifications.queue.pauses import pauses_in_force
 from notifications.status import Status
 from notifications.verdict import Outcome
 from notifyq.leasing import in_any_transaction
+
+WAIT_SECONDS = 1.0
+"""For a copy that somebody else is changing."""
 
 _UNDELIVERED = Q(status__in=(Status.PENDING, Status.PROCESSING)) & (
     Q(expires_at__isnull=True) | Q(expires_at__gt=Now())
@@ -47,27 +52,18 @@ def deliver_copies(group_ids: Collection[UUID], *, worker_id: str) -> set[UUID]:
         worker_id: who does it, for the history.
 
     Returns:
-        The groups that have a copy which is SENT now, or will be when a pause ends. Safe to repeat, and with any
-        number of callers at once.
+        The groups that have a copy which is SENT now, or is still going to be: when a pause ends, or whoever is
+        changing it lets it. Safe to repeat, and with any number of callers at once.
 
     Transaction: one for those that nobody else is changing at the moment, then one for each of the others, which waits
-    for them. Locks: of notifications, never more than one while waiting for another, so it stands in no circle.
-    Index: `notification_group`.
+    for them a little. Locks: of notifications, never more than one while waiting for another, so it stands in no
+    circle. Index: `notification_group`.
     """
-    waiting = _paused_apart(_copies(group_ids, _UNDELIVERED))
-    if waiting.free:
-        _deliver([c.id for c in waiting.free], worker_id, wait=False)
-        for copy in _copies(group_ids, _UNDELIVERED):
-            if copy in waiting.free:
-                _deliver([copy.id], worker_id, wait=True)
-    sent = _copies(group_ids, Q(status=Status.SENT))
-    return {copy.group_id for copy in (*sent, *waiting.paused)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Sorted:
-    free: Sequence[_Copy]
-    paused: Sequence[_Copy]
+    free = _not_paused(_copies(group_ids, _UNDELIVERED))
+    if free:
+        _deliver([copy.id for copy in free], worker_id)
+        _deliver_held([copy for copy in _copies(group_ids, _UNDELIVERED) if copy in free], worker_id)
+    return {copy.group_id for copy in _copies(group_ids, _UNDELIVERED | Q(status=Status.SENT))}
 
 
 def _copies(group_ids: Collection[UUID], condition: Q) -> list[_Copy]:
@@ -76,20 +72,33 @@ def _copies(group_ids: Collection[UUID], condition: Q) -> list[_Copy]:
     return [_Copy(pk, group_id, client_id) for pk, group_id, client_id in found if group_id is not None]
 
 
-def _paused_apart(copies: Sequence[_Copy]) -> _Sorted:
+def _not_paused(copies: Sequence[_Copy]) -> list[_Copy]:
     if not copies:
-        return _Sorted([], [])
+        return []
     keeping = partial(pauses_in_force().keeping, channel=Channel.IN_APP, providers=(INBOX,))
-    paused = [copy for copy in copies if keeping(client_id=copy.client_id)]
-    return _Sorted([copy for copy in copies if copy not in paused], paused)
+    return [copy for copy in copies if not keeping(client_id=copy.client_id)]
 
 
-def _deliver(ids: Sequence[UUID], worker_id: str, *, wait: bool) -> None:
+def _deliver_held(copies: Sequence[_Copy], worker_id: str) -> None:
+    """Those that somebody is changing: nearly always for a moment. But a producer may have cancelled one in a
+    transaction of its own, and no verdict waits for that: the copy then counts by what is committed."""
+    for copy in copies:
+        try:
+            _deliver([copy.id], worker_id, wait=True)
+        except OperationalError as error:
+            if isinstance(error.__cause__, LockNotAvailable):
+                return
+            raise
+
+
+def _deliver(ids: Sequence[UUID], worker_id: str, *, wait: bool = False) -> None:
     """Args: wait: for whoever is changing one of them; otherwise such a one is passed over."""
     rows = Notification.objects.filter(_UNDELIVERED, id__any=ids).order_by("pk")
     columns = ("pk", "status", "attempt_count", "max_attempts", "operator_retry_count", "claim_token")
     with in_any_transaction():
+        _wait_at_most(WAIT_SECONDS)
         held = list(rows.select_for_update(no_key=True, skip_locked=not wait).values_list(*columns))
+        _wait_at_most(0)
         if not held:
             return
         delivered = [row[0] for row in held]
@@ -98,6 +107,12 @@ def _deliver(ids: Sequence[UUID], worker_id: str, *, wait: bool) -> None:
         write_entries(delivered)
         announce(delivered)
     metrics.record_finished({(Status.SENT, Channel.IN_APP): len(delivered)})
+
+
+def _wait_at_most(seconds: float) -> None:
+    """For a lock, until the transaction ends; 0 for as long as a statement may take."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [str(int(seconds * 1000))])
 
 
 def _end(ids: Sequence[UUID]) -> None:

@@ -1,7 +1,7 @@
 """Entries in inboxes: made in the transaction in which their notification becomes SENT.
 
-Locks, always in this order: the notifications (by whoever ends them), the collapse keys at hand, the entries by id.
-Whoever marks entries as read locks entries alone, by id too.
+Locks, always in this order: the notifications (by whoever ends them), then the collapse keys at hand. Entries are never
+waited for: one that somebody is marking as read is as good as read, and stays.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SELECT e.id FROM {keys}
                 WHERE newer.client_id = e.client_id AND newer.user_id = e.user_id
                   AND newer.collapse_key = e.collapse_key AND newer.collapse_key <> ''
                   AND (newer.send_at, newer.notification_id) > (e.send_at, e.notification_id))
- ORDER BY e.id FOR UPDATE OF e
+   FOR UPDATE OF e SKIP LOCKED
 """
 _KEY_COLUMNS = {"client_id": "uuid", "user_id": "text", "collapse_key": "text"}
 

@@ -12,16 +12,17 @@ from django.db.models.functions import Now
 from notifications import inbox, queue, services
 from notifications.channel import Channel
 from notifications.models import Client, InboxEntry, Notification
+from notifications.queue import copies
 from notifications.queue.copies import deliver_copies
 from notifications.status import Status
 from notifications.verdict import Verdict
 from tests.support.inboxes import accepted, bodies, claim_push, deliver, ending, entry_ids, events, push_with_copy
 from tests.support.inboxes import status as status_of
-from tests.support.rivals import Rival, run_together
+from tests.support.rivals import PATIENT_SECONDS, Rival, run_together
 from tests.support.rows import a_client, attempts_of, claim
 from tests.support.webhook_rows import an_endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient")]
 
 GONE = Verdict.rejected("unregistered")
 
@@ -31,6 +32,12 @@ def client() -> Client:
     client = a_client()
     an_endpoint(client=client, events=["SENT", "FAILED", "CANCELLED", "EXPIRED"])
     return client
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine even a moment may last."""
+    monkeypatch.setattr(copies, "WAIT_SECONDS", PATIENT_SECONDS)
 
 
 def _group(push: UUID) -> list[UUID]:
@@ -107,6 +114,24 @@ def test_cancel_of_the_copy_then_push__push_waits_and_fails(client: Client) -> N
     assert [e["status"] for e in events(copy)] == ["CANCELLED"]
 
 
+def test_cancel_of_the_copy_left_open_then_push__no_verdict_waits_for_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "WAIT_SECONDS", 0.05)
+    push, copy = push_with_copy(client)
+    _, other_copy = push_with_copy(client, key="other")
+    gone = [ending(row, GONE) for row in claim(limit=2, channels=[Channel.PUSH])]
+    with transaction.atomic():
+        queue.cancel(copy)
+        assert len(Rival(lambda: queue.settle(gone)).start().result()) == 2
+        transaction.set_rollback(True)
+
+    assert (status_of(push), status_of(copy)) == (Status.SENT, Status.PENDING)
+    assert entry_ids() == [other_copy]
+    deliver(Channel.IN_APP)
+    assert sorted(entry_ids()) == sorted((copy, other_copy))
+
+
 def test_push_then_cancel_of_the_copy__cancel_waits_and_is_told_no(client: Client) -> None:
     push, copy = push_with_copy(client)
     with transaction.atomic():
@@ -172,13 +197,12 @@ def test_two_entries_with_one_collapse_key__second_waits_and_only_the_newer_stay
     assert bodies() == ["newer"]
 
 
-def test_read_then_replaced__replacement_waits_and_leaves_what_was_read(client: Client) -> None:
+def test_read_then_replaced__replacement_passes_over_what_is_being_read(client: Client) -> None:
     older, newer = _claimed_with_key(client, "older", "newer")
     queue.settle([older])
     with transaction.atomic():
         assert inbox.mark_all_read(client, "ada").count == 1
-        replace = Rival(lambda: queue.settle([newer])).start().wait_until_blocked_by_me()
-    replace.result()
+        Rival(lambda: queue.settle([newer])).start().result()
 
     assert (bodies(), bodies(read_at=None)) == (["newer", "older"], ["newer"])
 
