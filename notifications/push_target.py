@@ -10,18 +10,22 @@ from notifications.status import Status
 NO_PUSH_TARGET = "no_push_target"
 """The reason of a push that is SENT without a device: its in-app copy is there."""
 
-NO_DEVICE = frozenset({"recipientrejected", "unregistered", "expiredtoken", "baddevicetoken"})
-"""Codes of rejections that say that the device's address is no good, in lower case and without underscores.
-
-Only these. Whatever else a push is rejected for (its content, a token of another project or topic, which is a mistake
-of ours) fails it, and an outcome that nobody knows is no rejection at all.
-Source: Firebase, "ErrorCode" of the FCM v1 API; Apple, "Handling notification responses from APNs", November 2026.
-"""
+NO_DEVICE = frozenset(
+    {
+        "recipient_rejected",
+        "unregistered",
+        "device_token_expired",
+        "device_token_invalid",
+        "device_token_of_other_app",
+    }
+)
+"""Codes of rejections that say that the device's address is no good. Only these: whatever else a push is rejected for
+fails it, and an outcome that nobody knows is no rejection at all."""
 
 
 def lost_its_device(decision: Decision) -> bool:
     """Whether a push ends because there is no such device: it was rejected for good, and for that."""
-    return decision.status is Status.FAILED and decision.error_code.replace("_", "").lower() in NO_DEVICE
+    return decision.status is Status.FAILED and decision.error_code in NO_DEVICE
 
 
 def told_by_its_copy(decision: Decision) -> Decision:

@@ -43,9 +43,7 @@ def test_rescue__of_what_was_meant_for_the_inbox__knows_that_it_was_not_sent_wit
     assert safety_of(built)(Channel.IN_APP, "").records_start
 
 
-@pytest.mark.parametrize(
-    "code", ["recipient_rejected", "unregistered", "UNREGISTERED", "Unregistered", "ExpiredToken", "BadDeviceToken"]
-)
+@pytest.mark.parametrize("code", ["recipient_rejected", "unregistered", "device_token_expired", "device_token_invalid"])
 def test_push__rejected_for_its_device__has_lost_it(code):
     assert lost_its_device(Decision(Status.FAILED, error_code=code))
 
@@ -54,8 +52,7 @@ def test_push__rejected_for_its_device__has_lost_it(code):
     ("status", "code"),
     [
         (Status.FAILED, "content_rejected"),
-        (Status.FAILED, "SENDER_ID_MISMATCH"),
-        (Status.FAILED, "PayloadTooLarge"),
+        (Status.FAILED, "payload_too_large"),
         (Status.FAILED, ""),
         (Status.SENT, "unregistered"),
         (Status.PENDING, "unregistered"),
