@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -54,6 +55,13 @@ SELECT extract(epoch FROM now() - min(oldest.due_at))::float8
 """
 
 
+# Index outcome_tally_at.
+_OUTCOMES = """
+SELECT date_bin(make_interval(secs => %(step)s), at, %(since)s), status, sum(count)
+  FROM notifications_outcometally WHERE at >= %(since)s GROUP BY 1, 2 ORDER BY 1
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many notifications there are.
@@ -83,6 +91,13 @@ def count_all() -> Counts:
     by_status[Status.SENT] |= {Channel(channel): count for channel, count, _ in newest}
     ((age,),) = _rows(_OLDEST_DUE)
     return Counts(by_status, complete, age)
+
+
+def count_outcomes(since: datetime, step_seconds: float) -> list[tuple[datetime, Status, int]]:
+    """How many ended how since an instant, as (beginning of the step, status, count), oldest first; steps in which
+    none did are left out. What ended more than a day ago is only known by the hour."""
+    bound = {"since": since, "step": step_seconds}
+    return [(at, Status(status), int(count)) for at, status, count in _rows(_OUTCOMES, **bound)]
 
 
 def count_own(client: Client) -> Counts:

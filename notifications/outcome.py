@@ -19,8 +19,9 @@ LOST = "lost"
 EXPIRED = "expired"
 UNCONFIRMED = "UNCONFIRMED"
 NOT_DELIVERED = "not_delivered"
+NO_PROVIDER = "no_provider_for_address"
 """Reasons of our own, beside the vendors' codes. UNCONFIRMED: it may have been sent, a person has to decide.
-NOT_DELIVERED: that person found that it was not."""
+NOT_DELIVERED: that person found that it was not. NO_PROVIDER: nobody in the chain serves an address of its kind."""
 
 _UNCONFIRMED_TEXT = "it may have been sent: the provider's answer was lost"
 _LOST_TEXT = "the worker that held it died"
@@ -97,17 +98,20 @@ def after_verdict(
     backoff: Backoff,
     dice: random.Random,
     at_least_seconds: float = 0.0,
+    knows_key: bool = True,
 ) -> Decision:
     """The attempt has a verdict.
 
     Args:
         provider: who gave it.
-        may_send_again: this provider drops repeats of our key, and its window is still open.
+        may_send_again: a repeat under the same key does no harm there (now).
         at_least_seconds: the longest Retry-After that was heard in this attempt.
+        knows_key: a repeat is harmless since the provider knows our key, and not since devices collapse copies. What
+            it says of a repeat it then says of the copies before.
     """
     if verdict.outcome is Outcome.ACCEPTED:
         return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
-    if verdict.outcome is Outcome.REJECTED and standing.unconfirmed_provider and not may_send_again:
+    if verdict.outcome is Outcome.REJECTED and standing.unconfirmed_provider and not (may_send_again and knows_key):
         # A provider that does not know our key refuses this copy; that says nothing of the earlier one.
         return _dead_letter(verdict.error_code, verdict.error_message, standing.unconfirmed_provider, not_sent=True)
     if verdict.outcome is Outcome.REJECTED:
@@ -140,7 +144,7 @@ def after_loss(standing: Standing, *, provider: str, begun: bool, may_send_again
     Args:
         provider: where a send was, or may have been, begun; empty when that is unknown.
         begun: a send may have been begun. False only when it is known that none was.
-        may_send_again: that provider drops repeats of our key.
+        may_send_again: a repeat under the same key does no harm there.
     """
     refund = 0 if standing.suspect else standing.uncounted
     open_at = provider if begun else standing.unconfirmed_provider
@@ -188,6 +192,13 @@ def held(standing: Standing) -> Decision:
     )
 
 
+def no_provider(standing: Standing) -> Decision:
+    """Nobody in the chain serves an address of its kind. An operator can change that and retry it; by itself it would
+    wait for ever."""
+    text = "no provider of the chain serves addresses of this kind"
+    return _dead_letter(NO_PROVIDER, text, standing.unconfirmed_provider, refund=standing.uncounted, not_sent=True)
+
+
 def after_bug(standing: Standing, error: BaseException, *, provider: str = "") -> Decision:
     """Our own code failed in the attempt. A retry would only hide that.
 
@@ -205,6 +216,11 @@ def after_bug(standing: Standing, error: BaseException, *, provider: str = "") -
 def bug_text(error: BaseException) -> str:
     """Names the error, not its words, which may hold a recipient."""
     return f"{type(error).__name__} in the adapter"
+
+
+def proved(decision: Decision, provider_message_id: str) -> Decision:
+    """The provider at which an attempt stayed open has reported that it took the message."""
+    return Decision(Status.SENT, provider=decision.unconfirmed_provider, provider_message_id=provider_message_id)
 
 
 def _wants_retry(standing: Standing) -> bool:

@@ -5,20 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from notifications.outcome import Decision
+from notifications.providers.push import devices
 from notifications.status import Status
 
 NO_PUSH_TARGET = "no_push_target"
 """The reason of a push that is SENT without a device: its in-app copy is there."""
 
-NO_DEVICE = frozenset(
-    {
-        "recipient_rejected",
-        "unregistered",
-        "device_token_expired",
-        "device_token_invalid",
-        "device_token_of_other_app",
-    }
-)
+NO_DEVICE = frozenset({"recipient_rejected", devices.UNREGISTERED, devices.EXPIRED, devices.INVALID, devices.FOREIGN})
 """Codes of rejections that say that the device's address is no good. Only these: whatever else a push is rejected for
 fails it, and an outcome that nobody knows is no rejection at all."""
 

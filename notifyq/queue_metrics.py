@@ -65,6 +65,11 @@ RECONCILING = """
 SELECT channel, priority, count(*) FROM notifications_notification
  WHERE status = 'RECONCILING' GROUP BY channel, priority
 """
+# Index receipt_waiting.
+RECEIPTS = """
+SELECT count(*) FROM (
+       SELECT 1 FROM notifications_receipt WHERE look_at IS NOT NULL LIMIT %(most)s) AS capped
+"""
 # Index notification_claim, its first entry for each priority.
 OLDEST_DUE = """
 SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
@@ -105,6 +110,10 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
     "notifyq_parked": (
         f"Notifications behind a full rate limit, or paused; {COUNTED_MOST} stands for at least so many.",
+        (),
+    ),
+    "notifyq_receipts_waiting": (
+        f"Receipts whose notification is not there yet, or held; {COUNTED_MOST} stands for at least so many.",
         (),
     ),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
@@ -246,6 +255,11 @@ def _reconciling(looking: Probe, figures: _Figures) -> None:
     figures.set_depth(Status.RECONCILING, looking.rows(RECONCILING, seconds=STATEMENT_SECONDS))
 
 
+def _receipts(looking: Probe, figures: _Figures) -> None:
+    ((count,),) = looking.rows(RECEIPTS, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_receipts_waiting", count)
+
+
 def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
     ((age,),) = looking.rows(OLDEST_TRANSACTION, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_oldest_transaction_age_seconds", age)
@@ -268,4 +282,5 @@ PARTS: tuple[Part, ...] = (
     _webhooks,
     _pending,
     _reconciling,
+    _receipts,
 )

@@ -1,10 +1,12 @@
 """Django's settings. What differs between installations comes from the environment (docs/configuration.md)."""
 
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import environ
 
+from notifications import receipts
 from notifyq.env import Config, Environment, database_url
 from notifyq.runtime.logs import logging_config
 from notifyq.runtime.metrics import share_between_processes
@@ -18,6 +20,7 @@ _env = Environment(prefix="")
 DEBUG = _env.flag("DEBUG", default=False)
 DATA_DIR = Path(_env.text("NOTIFYQ_DATA_DIR", str(BASE_DIR / ".data")))
 NOTIFYQ = Config.load(Environment())
+RECEIVERS = receipts.build(NOTIFYQ.receipt_providers, Environment())  # of providers' callbacks, by provider
 # Before any app is loaded: a metric is tied to its place when it is declared.
 METRICS_PROBLEM = share_between_processes(Path(_env.text("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics"))))
 
@@ -55,14 +58,16 @@ ALLOWED_HOSTS = list(_env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = list(_env.names("CSRF_TRUSTED_ORIGINS"))
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "notifyq.console.apps.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django.contrib.humanize",
     "django_prometheus",
+    "axes",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -77,6 +82,7 @@ MIDDLEWARE = [
     "notifyq.rest.body_length.BodyLengthMiddleware",  # before anything that trusts Content-Length
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -84,8 +90,37 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesBackend", "django.contrib.auth.backends.ModelBackend"]
+
+# Guessing passwords: five wrong ones from one address for one name, and that pair waits. The name alone would let
+# anybody lock out whoever is on call.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_TEMPLATE = "admin/locked_out.html"
+AXES_ENABLE_ADMIN = False  # `manage.py axes_reset_username NAME` lets somebody in at once
+AXES_VERBOSE = False
+
+# Nothing from elsewhere, no script in a page. What shows a stranger's HTML brings a stricter policy of its own.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "frame-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
 
 ROOT_URLCONF = "notifyq.urls"
 WSGI_APPLICATION = "notifyq.wsgi.application"

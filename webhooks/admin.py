@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
-from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge
+from notifyq.console import Link, ReadOnlyAdmin, ReadOnlyInline, add_link, badge
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.status import EventStatus
 
@@ -142,3 +142,6 @@ class WebhookAttemptAdmin(OfOneEvent):
         *("event", "cycle", "number", "response_status", "error_code", "response_excerpt"),
         *("started_at", "finished_at", "worker_id"),
     )
+
+
+add_link(Link("Webhooks", "admin:webhooks_webhookevent_changelist", "webhooks.view_webhookevent", 50))

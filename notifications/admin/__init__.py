@@ -7,7 +7,9 @@ from notifications.admin.notification import AttemptAdmin, ContentAdmin, Notific
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
+from notifications.admin.tally import OutcomeTallyAdmin
 from notifications.admin.worker import WorkerAdmin
+from notifyq.console import Link, add_link
 
 __all__ = [
     "ApiKeyAdmin",
@@ -18,7 +20,20 @@ __all__ = [
     "InboxEntryAdmin",
     "NotificationAdmin",
     "OperatorActionAdmin",
+    "OutcomeTallyAdmin",
     "PauseAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",
 ]
+
+for _order, _label, _model in (
+    (20, "Dead letters", "deadletter"),
+    (30, "Notifications", "notification"),
+    (60, "Pauses", "pause"),
+    (80, "Workers", "worker"),
+    (90, "Acts", "operatoraction"),
+    (100, "Clients", "client"),
+):
+    add_link(Link(_label, f"admin:notifications_{_model}_changelist", f"notifications.view_{_model}", _order))
+add_link(Link("Limits", "admin:ratelimits_ratelimitrule_changelist", "ratelimits.view_ratelimitrule", 70))
+add_link(Link("Overview", "admin:index", "notifications.view_notification", 10))

@@ -18,6 +18,7 @@ from notifications.models import ActorKind, DeadLetter
 from notifications.outcome import UNCONFIRMED
 from notifications.services import Actor
 from notifications.status import Status
+from notifyq.roles import OPERATE
 
 _UNDELIVERED = (Status.DEAD_LETTERED, Status.FAILED)
 
@@ -73,7 +74,7 @@ class DeadLetterAdmin(NotificationAdmin):
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Who sees an action at all."""
-        return request.user.has_perm("notifications.operate_deadletter")
+        return request.user.has_perm(OPERATE)
 
     @admin.action(description="Retry: send again, with all attempts", permissions=["operate"])
     def retry(self, request: HttpRequest, rows: QuerySet[DeadLetter]) -> HttpResponse | None:

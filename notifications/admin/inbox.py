@@ -14,6 +14,7 @@ from notifications.admin.notification import OfOneNotification
 from notifications.admin.search import FOUND_MOST, as_uuid
 from notifications.models import InboxEntry
 from notifyq.console import badge
+from notifyq.roles import SEE_PRIVATE
 
 
 class ReadFilter(admin.SimpleListFilter):
@@ -48,6 +49,10 @@ class InboxEntryAdmin(OfOneNotification):
     @admin.display(description="state")
     def state(self, entry: InboxEntry) -> SafeString:
         return badge("read", "quiet") if entry.read_at else badge("unread", "wait")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """An entry is content through and through."""
+        return request.user.has_perm(SEE_PRIVATE) and super().has_view_permission(request, obj)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

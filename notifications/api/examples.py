@@ -153,7 +153,17 @@ ATTEMPT = {
     "startedAt": "2030-01-31T08:00:00.031200Z",
     "finishedAt": "2030-01-31T08:00:00.398100Z",
 }
+RECEIPT = {
+    "provider": "ses",
+    "status": "DELIVERED",
+    "code": None,
+    "message": "250 2.0.0 OK",
+    "providerMessageId": f"<{_ID}@mail.example.com>",
+    "occurredAt": "2030-01-31T08:00:02.000000Z",
+    "receivedAt": "2030-01-31T08:00:02.731400Z",
+}
 IN_FULL = SENT | {
+    "deliveryStatus": "DELIVERED",
     "body": "Dear Ada, order 1234 left our warehouse today.",
     "htmlBody": None,
     "data": {},
@@ -162,6 +172,7 @@ IN_FULL = SENT | {
     "collapseKey": None,
     "onUnconfirmed": "RETRY",
     "attempts": [ATTEMPT],
+    "receipts": [RECEIPT],
     "webhookEvents": [],
     "operatorActions": [],
 }

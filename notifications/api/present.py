@@ -9,7 +9,7 @@ from uuid import UUID
 from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
-from notifications.models import Attempt, InboxEntry, Notification, OperatorAction, Pause
+from notifications.models import Attempt, InboxEntry, Notification, OperatorAction, Pause, Receipt
 from notifyq.runtime.instants import rfc3339
 
 
@@ -33,7 +33,7 @@ def notification(row: Notification) -> dict[str, Any]:
         "lastUsedProvider": row.last_used_provider or None,
         "providerMessageId": row.provider_message_id or None,
         "reconciledAt": None,
-        "deliveryStatus": None,
+        "deliveryStatus": row.delivery_status or None,
         "lastError": _last_error(row),
         "operatorRetryCount": row.operator_retry_count,
         "userId": row.user_id or None,
@@ -62,6 +62,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "collapseKey": content.collapse_key or None,
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
+        "receipts": [receipt(r) for r in row.receipts.all()],
         "webhookEvents": [],
         "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
         **panels.fields_of(row.pk),
@@ -97,6 +98,19 @@ def inbox_entry(row: InboxEntry) -> dict[str, Any]:
         "createdAt": rfc3339(row.created_at),
         "expiresAt": rfc3339(row.expires_at),
         "readAt": rfc3339(row.read_at),
+    }
+
+
+def receipt(row: Receipt) -> dict[str, Any]:
+    """One thing that a provider reported later."""
+    return {
+        "provider": row.provider,
+        "status": row.status,
+        "code": row.code or None,
+        "message": row.text or None,
+        "providerMessageId": row.provider_message_id or None,
+        "occurredAt": rfc3339(row.at),
+        "receivedAt": rfc3339(row.received_at),
     }
 
 

@@ -9,9 +9,11 @@ from notifications.api.act_schemas import ACT_COMPONENTS
 from notifications.api.inbox_schemas import INBOX_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
-from notifications.outcome import BUG, EXPIRED, LOST, NOT_DELIVERED, UNCONFIRMED
+from notifications.device_payload import TAKEN_NAMES
+from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.push_target import NO_PUSH_TARGET
+from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
     BODY_MAX_BYTES,
     COLLAPSE_KEY_MAX_LENGTH,
@@ -38,7 +40,7 @@ _REQUEST_REQUIRED = {
     ),
     "body": text(
         f"At most {BODY_MAX_BYTES:,} bytes; for SMS at most {SMS_MAX_LENGTH:,} characters; for PUSH at most 4,096 "
-        "bytes of JSON together with `subject` and `data`.",
+        "bytes of JSON together with `subject`, `data` and what a device needs besides.",
         BODY_MAX_BYTES,
         minLength=1,
     ),
@@ -52,7 +54,10 @@ _REQUEST_OPTIONAL = {
     ),
     "subject": text("Required for EMAIL; the title of a PUSH or IN_APP. One line.", 255),
     "htmlBody": text(f"EMAIL only; at most {HTML_MAX_BYTES:,} bytes.", HTML_MAX_BYTES),
-    "data": pairs("PUSH and IN_APP: string pairs for the app; for IN_APP at most 16,384 bytes of JSON."),
+    "data": pairs(
+        f"PUSH and IN_APP: string pairs for the app; for IN_APP at most 16,384 bytes of JSON. Not to be used for PUSH: "
+        f"{TAKEN_NAMES}."
+    ),
     "fromName": text("EMAIL only: the name beside the sender's address. One line.", 255),
     "replyTo": text("EMAIL only: a mailbox address.", 320),
     "priority": one_of(Priority.__members__, "`NORMAL` when absent. A HIGH one never waits behind a LOW one."),
@@ -142,8 +147,8 @@ _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered;
 ERROR_CODES = (
     f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
     f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
-    f"`{LOST}` (its worker died), `{BUG}` (a fault of the service), `{NO_PUSH_TARGET}` (on a SENT push: its device is "
-    "gone, and the person has the in-app copy)."
+    f"`{LOST}` (its worker died), `{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
+    f"service), `{NO_PUSH_TARGET}` (on a SENT push: its device is gone, and the person has the in-app copy)."
 )
 _NOT_YET = "Always null for now: nothing fills it yet."
 
@@ -169,7 +174,11 @@ _NOTIFICATION: dict[str, Schema] = {
     "lastUsedProvider": or_null(text("The provider of the last attempt.")),
     "providerMessageId": or_null(text("The provider's own id for it.")),
     "reconciledAt": or_null(instant(f"When the provider was last asked what became of it. {_NOT_YET}")),
-    "deliveryStatus": or_null(text(f"What the provider later reported from the recipient's side. {_NOT_YET}")),
+    "deliveryStatus": or_null(
+        one_of(
+            DeliveryStatus, "What the provider later reported from the recipient's side: the strongest report counts."
+        )
+    ),
     "lastError": {
         "description": "What the last failed attempt met with; for a SENT one null, or a word on how.",
         "anyOf": [
@@ -206,6 +215,19 @@ ATTEMPT = whole_object(
     "One try with one provider.",
 ) | {"example": examples.ATTEMPT}
 
+RECEIPT = whole_object(
+    {
+        "provider": text("Who reported it."),
+        "status": one_of(DeliveryStatus, "What it reported."),
+        "code": or_null(text("The provider's own code.")),
+        "message": or_null(text("For people; addresses are left out.")),
+        "providerMessageId": or_null(text("The provider's own id for the message.")),
+        "occurredAt": or_null(instant("When it happened, as the provider says.")),
+        "receivedAt": instant("When it was reported."),
+    },
+    "A report of a provider on what became of the message.",
+) | {"example": examples.RECEIPT}
+
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
     | {
@@ -217,6 +239,11 @@ NOTIFICATION_IN_FULL = whole_object(
         "collapseKey": or_null(text("The collapse key of a PUSH or IN_APP.")),
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
+        "receipts": {
+            "type": "array",
+            "items": reference("Receipt"),
+            "description": "What providers reported later, in the order in which it came.",
+        },
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
         "operatorActions": {
             "type": "array",
@@ -341,6 +368,7 @@ COMPONENTS = {
     "NotificationInFull": NOTIFICATION_IN_FULL,
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
+    "Receipt": RECEIPT,
     "Pause": PAUSE,
     "PauseList": PAUSE_LIST,
     "PauseRequest": PAUSE_REQUEST,

@@ -61,7 +61,9 @@ class Deliverer:
 
     def _attempt(self, held: Held, hops: list[Hop]) -> Finished:
         claimed = held.claimed
-        chain = self.chains[claimed.channel]
+        chain = self.chains[claimed.channel].serving(claimed.recipient)
+        if not chain.providers:
+            return Finished(held, outcome.no_provider(claimed.standing))
         planned = route(chain, claimed.standing, claimed.unconfirmed_age_seconds, cycle=claimed.cycle)
         if not planned.providers:
             return Finished(held, outcome.held(held.claimed.standing))
@@ -114,6 +116,7 @@ class Deliverer:
             last.verdict,
             provider=last.provider,
             may_send_again=provider is not None and may_send_again(provider, held.claimed.unconfirmed_age_seconds),
+            knows_key=provider is not None and provider.capabilities.dedupes,
             backoff=self.backoff,
             dice=_DICE,
             at_least_seconds=max(hop.verdict.retry_after_seconds or 0.0 for hop in hops),

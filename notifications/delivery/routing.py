@@ -21,6 +21,7 @@ def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | Non
     """An attempt that may have been sent stays with its provider: anybody else would send the second copy.
 
     Args:
+        chain: the providers that serve its address (`Chain.serving`).
         unconfirmed_age_seconds: since the first attempt that may have been sent.
         cycle: more than 1 after an operator's retry.
     """
@@ -35,20 +36,21 @@ def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | Non
 
 
 def may_send_again(provider: Provider, unconfirmed_age_seconds: float | None) -> bool:
-    """Whether a repeat under the same key is certainly dropped: the provider does that, and its window is open."""
-    window = provider.capabilities.dedupe_window_seconds
+    """Whether a repeat under the same key certainly does no harm: the provider drops it, and its window is open, or the
+    device collapses the copies."""
+    window = provider.capabilities.repeat_window_seconds
     return window is not None and (unconfirmed_age_seconds or 0.0) < window
 
 
 def _operator_asked(standing: Standing, bound: Provider | None, cycle: int) -> bool:
     """Whether the person who was to decide has decided for another send.
 
-    In a later cycle, what may have been sent at a provider that never drops repeats is from a cycle before: had it
+    In a later cycle, what may have been sent where a repeat is never harmless is from a cycle before: had it
     happened in this one, it would have been held at once. With others it may be from this one, unless nothing has
     been tried in it yet.
     """
     if cycle == 1:
         return False
-    if bound is not None and bound.capabilities.dedupe_window_seconds is None:
+    if bound is not None and bound.capabilities.repeat_window_seconds is None:
         return True
     return standing.attempt_number == 1 and not standing.suspect

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
 from notifications.queue.expire import Ended
-from notifications.queue.rescue import LIMIT, Rescued, Safety
+from notifications.queue.rescue import LIMIT, Rescued, Safety, SafetyOf
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
 from ratelimits.window import Limit
@@ -19,19 +19,22 @@ from ratelimits.window import Limit
 log = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 60.0
+FOLD_EVERY_SECONDS = 10.0
 
 
-def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
+def safety_of(chains: Chains) -> SafetyOf:
     """What the rescue has to know of a provider, read from its capabilities."""
 
-    def safety(channel: Channel, name: str) -> Safety:
-        chain = chains[channel]
+    def safety(channel: Channel, recipient: str, name: str) -> Safety:
+        chain = chains[channel].serving(recipient)
         provider = chain.named(name) if name else chain.first
-        if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
-            return Safety(name, records_start=False, dedupe_window_seconds=None)
+        if provider is None:
+            # No longer in the chain: whatever it had may have been sent, and nobody can be asked. Without a name there
+            # is nobody whom it could have been begun with.
+            return Safety(name, records_start=not name, repeat_window_seconds=None)
         # Without a record nothing was sent: either none was made, or nothing is before the settle.
         recorded = chain.records_start(provider) or provider.capabilities.sends_at_settle
-        return Safety(provider.name, recorded, provider.capabilities.dedupe_window_seconds)
+        return Safety(provider.name, recorded, provider.capabilities.repeat_window_seconds)
 
     return safety
 
@@ -48,6 +51,7 @@ class Upkeep:
         self._interval_seconds = interval_seconds
         self._next = 0.0
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
+        self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
         """One pass over what is parked, and, when it is time for one, over the rest. Returns how many rows it moved."""
@@ -58,10 +62,19 @@ class Upkeep:
         expired = queue.expire()
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
+        looked = self._look_at_receipts()
         self._prune()
+        self._fold()
         more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT or promoted >= queue.PROMOTE_LIMIT
+        more = more or looked >= queue.RECEIPTS_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
         return released + len(rescued) + expired.total() + promoted
+
+    def _look_at_receipts(self) -> int:
+        """Those that came before their notification was sent, or while a worker held it."""
+        credited = queue.look_again()
+        metrics.record_finished(credited.confirmed)
+        return credited.looked_count
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""
@@ -69,8 +82,14 @@ class Upkeep:
             return
         window = ledger.longest_window_seconds(self._rate_limit)
         pruned = ledger.prune(2 * window + 3600)
+        queue.drop_tokens()
         again = 0.0 if pruned >= ledger.PRUNE_LIMIT else PRUNE_EVERY_SECONDS * random.uniform(0.5, 1.5)
         self._next_prune = elapsed() + again
+
+    def _fold(self) -> None:
+        if elapsed() >= self._next_fold:
+            queue.fold_tallies()
+            self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.5, 1.5)
 
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""

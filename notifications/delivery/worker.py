@@ -121,7 +121,7 @@ class Worker:
             queue.Limits(options.rate_limit, options.usable_seconds),
             options.channels,
             suspects=options.role is Role.QUARANTINE,
-            chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
+            serving=lambda channel, recipient: [p.name for p in chains[channel].serving(recipient).providers],
         )
         self._rate = _Rate()
         self._unsure: dict[UUID, float] = {}
@@ -222,7 +222,13 @@ class Worker:
 
     def _beat(self) -> None:
         if elapsed() - self._beat_at >= min(1.0, self._options.poll_seconds * 2):
-            queue.beat(self.id, role=self._options.role, held_count=self._pool.held_count)
+            queue.beat(
+                self.id,
+                role=self._options.role,
+                held_count=self._pool.held_count,
+                finished_count=self._pool.finished_count,
+                seat_count=self._options.seat_count,
+            )
             self._beat_at = elapsed()
 
     def _is_done(self) -> bool:

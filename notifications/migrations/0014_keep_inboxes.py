@@ -33,7 +33,7 @@ ALTER TABLE notifications_inboxentry RESET (
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("notifications", "0009_order_by_rank")]
+    dependencies = [("notifications", "0011_number_content")]
 
     operations = [
         migrations.RemoveConstraint(

@@ -8,6 +8,8 @@ from notifications.models.inbox import InboxEntry
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.receipt import OnceToken, Receipt
+from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
 
 __all__ = [
@@ -20,7 +22,10 @@ __all__ = [
     "DeadLetter",
     "InboxEntry",
     "Notification",
+    "OnceToken",
     "OperatorAction",
+    "OutcomeTally",
     "Pause",
+    "Receipt",
     "Worker",
 ]

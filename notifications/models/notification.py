@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models.client import Client
+from notifications.receipts.status import DeliveryStatus
 from notifications.status import FINAL, Status, WaitingReason
 from notifyq.leasing.models import LeasedModel
 
@@ -88,6 +89,14 @@ class Notification(LeasedModel):
     )
     last_used_provider = models.CharField(max_length=40, blank=True, default="", db_default="")
     provider_message_id = models.CharField(max_length=255, blank=True, default="", db_default="")
+    delivery_status = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        choices=[(s.value, s.value) for s in DeliveryStatus],
+        help_text="The strongest of its provider's receipts; no state of the queue.",
+    )
     last_error_code = models.CharField(max_length=64, blank=True, default="", db_default="")
     last_error_message = models.CharField(max_length=500, blank=True, default="", db_default="")
     outcome_sequence = models.PositiveSmallIntegerField(
@@ -103,6 +112,10 @@ class Notification(LeasedModel):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        permissions: ClassVar = [
+            ("operate_notification", "Can retry, cancel, reschedule and resolve"),
+            ("see_private", "Can see recipients and contents"),
+        ]
         indexes: ClassVar = [
             # Its key is the claim's ORDER BY, and no row that may not be claimed stands in it.
             models.Index("rank", "due_at", "id", condition=READY & Q(suspect=False), name="notification_claim"),
@@ -132,6 +145,8 @@ class Notification(LeasedModel):
             models.Index("client", "reference", "id", condition=~Q(reference=""), name="notification_reference"),
             models.Index("client", "user_id", "id", condition=~Q(user_id=""), name="notification_user"),
             models.Index("group_id", condition=Q(group_id__isnull=False), name="notification_group"),
+            # For receipts that do not carry our key.
+            models.Index("provider_message_id", condition=~Q(provider_message_id=""), name="notification_message_id"),
             # For operators: what ended undelivered, the longest ago first; also counted from, without the table.
             models.Index(
                 fields=["status", "finished_at", "id"],
@@ -144,6 +159,10 @@ class Notification(LeasedModel):
             models.UniqueConstraint("client", "idempotency_key", "target_index", name="notification_idempotency"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="notification_status"),
             models.CheckConstraint(condition=Q(channel__in=list(Channel)), name="notification_channel"),
+            models.CheckConstraint(
+                condition=Q(delivery_status="") | Q(delivery_status__in=list(DeliveryStatus)),
+                name="notification_delivery_status",
+            ),
             models.CheckConstraint(condition=Q(priority__in=list(Priority)), name="notification_priority"),
             models.CheckConstraint(
                 condition=Q(on_unconfirmed__in=list(OnUnconfirmed)), name="notification_on_unconfirmed"

@@ -17,6 +17,13 @@ class Worker(models.Model):
     pid = models.PositiveIntegerField()
     started_at = models.DateTimeField(db_default=Now())
     beat_at = models.DateTimeField(db_default=Now(), db_index=True)
+    progressed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it last finished a delivery: alive is not yet progressing."
+    )
+    finished_count = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Deliveries it finished since it started."
+    )
+    seat_count = models.PositiveIntegerField(default=0, db_default=0, help_text="How many it can make at once.")
     held_count = models.PositiveIntegerField(default=0, help_text="Notifications it held at its last beat.")
 
     class Meta:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Self
 
 from notifications.channel import Channel
-from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, FoundBy, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
+from notifications.providers.instance_settings import variable_prefix
 from notifications.verdict import Verdict
 
 DEFAULT_URL = "http://127.0.0.1:8026"
 _KEPT_SECONDS = 10 * 365 * 86_400.0  # it keeps keys until it is emptied
 _LOOKUP = Lookup(FoundBy.KEY, settle_seconds=1.0, horizon_seconds=86_400.0)
-_LABEL = re.compile(r"[A-Za-z0-9_-]+")
 _REFUSALS = frozenset({"recipient_rejected", "content_rejected", "invalid_message"})
 
 
@@ -33,7 +31,7 @@ class SandboxProvider(HttpProvider):
 
     @classmethod
     def from_settings(cls, name: str, settings: ProviderSettings) -> Self:
-        prefix = _prefix(name)
+        prefix = variable_prefix(name)
         # A labelled one has no default address: two of them at the same place are hardly what was meant.
         url = settings.url(f"{prefix}_URL", DEFAULT_URL if name == cls.kind else None)
         dedupes = settings.flag(f"{prefix}_DEDUPE", default=True)
@@ -48,15 +46,6 @@ class SandboxProvider(HttpProvider):
             timeout_seconds=timeout_seconds,
         )
         return answer if isinstance(answer, Verdict) else _verdict(answer)
-
-
-def _prefix(name: str) -> str:
-    kind, colon, label = name.partition(":")
-    if not colon:
-        return "SANDBOX"
-    if not _LABEL.fullmatch(label):
-        raise ConfigurationError(f"the label of provider {name!r} must be letters, digits, - and _")
-    return f"{kind}_{label}".upper().replace("-", "_")
 
 
 def _document(message: Message) -> dict[str, Any]:

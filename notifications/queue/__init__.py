@@ -2,7 +2,8 @@
 
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
 `expire` end what still waits, `reschedule` gives it another time. An operator's `retry` puts back what ended
-undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
+undelivered, and `resolve` settles what nobody knew. `receive` takes in what providers report later. Every change is one
+guarded statement, so any two callers may race.
 """
 
 from notifications.queue.abandon import abandon
@@ -11,23 +12,28 @@ from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
+from notifications.queue.credit import Credited
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
+from notifications.queue.receipts import LIMIT as RECEIPTS_LIMIT
+from notifications.queue.receipts import Once, Taken, TokenUsed, drop_tokens, look_again, receive
 from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
 from notifications.queue.resolve import resolve
 from notifications.queue.retry import RETRYABLE, Selection, count_retryable, retry, retry_many, retryable
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
+from notifications.queue.tallies import fold_tallies
 from notifications.queue.workers import beat, leave
 
 __all__ = [
     "EXPIRE_LIMIT",
     "PROMOTE_LIMIT",
+    "RECEIPTS_LIMIT",
     "RETRYABLE",
     "Act",
     "Actor",
@@ -35,12 +41,16 @@ __all__ = [
     "Claim",
     "Claimed",
     "Claimer",
+    "Credited",
     "Ending",
     "Limits",
+    "Once",
     "Rescued",
     "Selection",
     "Start",
+    "Taken",
     "Together",
+    "TokenUsed",
     "abandon",
     "beat",
     "begin_pause",
@@ -49,14 +59,18 @@ __all__ = [
     "claim",
     "count_retryable",
     "count_uncancelled",
+    "drop_tokens",
     "end_pause",
     "expire",
+    "fold_tallies",
     "insert",
     "leave",
+    "look_again",
     "next_due_in_seconds",
     "on_outcome",
     "pauses_in_force",
     "promote",
+    "receive",
     "release",
     "release_parked",
     "release_paused",

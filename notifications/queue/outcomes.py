@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from notifications.queue.tallies import tally
+
 Listener = Callable[[Sequence[UUID]], None]
 _listeners: list[Listener] = []
 
@@ -20,6 +22,9 @@ def on_outcome(listener: Listener) -> None:
 
 
 def announce(ids: Sequence[UUID]) -> None:
-    """Call the listeners, for rows that this transaction has moved to a final state."""
-    for listener in _listeners if ids else ():
+    """Count these rows, which this transaction has moved to a final state, and call the listeners."""
+    if not ids:
+        return
+    tally(ids)
+    for listener in _listeners:
         listener(ids)

@@ -29,12 +29,17 @@ class Safety:
     Attributes:
         provider: its name.
         records_start: its sends are recorded before they begin, so an unrecorded one certainly did not happen.
-        dedupe_window_seconds: how long it drops repeats of our key; None when it never does.
+        repeat_window_seconds: how long a repeat under our key does no harm there; None when it may at any time.
     """
 
     provider: str
     records_start: bool
-    dedupe_window_seconds: float | None
+    repeat_window_seconds: float | None
+
+
+SafetyOf = Callable[[Channel, str, str], Safety]
+"""(channel, recipient, provider name or empty) → what is known of the provider. Empty asks for the first that serves
+the recipient: the one that a send without a record must have gone to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +55,20 @@ _COLUMNS = (
     "claim_token",
     "worker_id",
     "channel",
+    "recipient",
     *STANDING_COLUMNS,
     "sending_provider",
     "unconfirmed_age",
 )
 
 
-def rescue(
-    safety: Callable[[Channel, str], Safety], *, worker_ids: Sequence[str] | None = None, limit: int = LIMIT
-) -> list[Rescued]:
+def rescue(safety: SafetyOf, *, worker_ids: Sequence[str] | None = None, limit: int = LIMIT) -> list[Rescued]:
     """Take back notifications whose lease has expired, or that the named workers held when they died.
 
     A row in its lease whose worker lives is left alone, however long its send takes.
 
     Args:
-        safety: (channel, provider name or empty) → what is known of the provider; empty asks for the first of the
-            channel's chain, the one that a send without a record must have gone to.
+        safety: see `SafetyOf`.
         worker_ids: processes that are known to be dead; None goes by the lease.
         limit: bound on one pass; call again at once when that many came back.
 
@@ -91,12 +94,12 @@ def _lost(worker_ids: Sequence[str] | None) -> QuerySet[Notification]:
     return held.filter(worker_id__in=list(worker_ids)).order_by("lease_expires_at")
 
 
-def _rescued(row: Mapping[str, Any], safety: Callable[[Channel, str], Safety]) -> Rescued:
+def _rescued(row: Mapping[str, Any], safety: SafetyOf) -> Rescued:
     channel = Channel(row["channel"])
     standing = standing_of(row, row["attempt_count"] + (1 if row["final_check"] else 0))
-    known = safety(channel, row["sending_provider"] or row["unconfirmed_provider"])
+    known = safety(channel, row["recipient"], row["sending_provider"] or row["unconfirmed_provider"])
     begun = bool(row["sending_provider"]) or not known.records_start
-    window = known.dedupe_window_seconds
+    window = known.repeat_window_seconds
     decision = after_loss(
         standing,
         provider=known.provider,

@@ -11,10 +11,11 @@ from uuid import UUID
 
 from notifications.channel import INBOX
 from notifications.models import Attempt, Notification
-from notifications.outcome import Decision
+from notifications.outcome import Decision, proved
 from notifications.push_target import lost_its_device, told_by_its_copy
 from notifications.queue.admission import give_back_slots
 from notifications.queue.copies import deliver_copies
+from notifications.queue.credit import waiting_proofs
 from notifications.queue.inbox import write_entries
 from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
@@ -149,8 +150,8 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
         by: who makes the move, for the check against the table of transitions.
 
     Returns:
-        Those that applied, as they were written: a push without a device is SENT where its in-app copy is there. A
-        repeat of the same endings returns none.
+        Those that applied, as they were written: what a receipt has proved meanwhile is SENT, and so is a push without
+        a device where its in-app copy is there. A repeat of the same endings returns none.
 
     Raises:
         DatabaseError: the database is away. Some parts of the batch may be written; a repeat is safe.
@@ -161,6 +162,7 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
     for ending in endings:
         if not allowed(Status.PROCESSING, ending.decision.status, by=by):
             raise ValueError(f"{by} may not move a notification from PROCESSING to {ending.decision.status}")
+    endings = _with_proofs(endings)
     pushes = [ending for ending in endings if ending.push_group is not None]
     others = [ending for ending in endings if ending.push_group is None]
     applied = write_all(others, _settle_together, _settle_plain)
@@ -170,6 +172,12 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
         endings = [*others, *pushes]
     done = set(applied)
     return [ending for ending in endings if (ending.id, ending.token) in done]
+
+
+def _with_proofs(endings: Sequence[Ending]) -> list[Ending]:
+    """Where the answer was lost, a receipt may have come meanwhile: then it is SENT. Asks only where there is doubt."""
+    proofs = waiting_proofs({e.id: e.decision.unconfirmed_provider for e in endings if e.decision.unconfirmed_provider})
+    return [dataclasses.replace(e, decision=proved(e.decision, proofs[e.id])) if e.id in proofs else e for e in endings]
 
 
 def release(endings: Sequence[Ending]) -> int:

@@ -6,6 +6,7 @@ import os
 import socket
 from datetime import timedelta
 
+from django.db.models import Case, F, When
 from django.db.models.functions import Now
 
 from notifications.models import Worker
@@ -13,12 +14,27 @@ from notifications.models import Worker
 FORGET_AFTER = timedelta(hours=1)
 
 
-def beat(worker_id: str, *, role: str, held_count: int) -> None:
-    """Say that a worker process is alive, and forget those that have been silent for an hour. Safe to repeat."""
-    changed = Worker.objects.filter(pk=worker_id).update(beat_at=Now(), held_count=held_count)
+def beat(worker_id: str, *, role: str, held_count: int, finished_count: int = 0, seat_count: int = 0) -> None:
+    """Say that a worker process is alive, and forget those that have been silent for an hour. Safe to repeat.
+
+    Args:
+        held_count: notifications it holds now.
+        finished_count: deliveries it finished since it started; when this grows, it progresses.
+        seat_count: how many it can make at once.
+    """
+    progressed = Case(When(finished_count__lt=finished_count, then=Now()), default=F("progressed_at"))
+    changed = Worker.objects.filter(pk=worker_id).update(
+        beat_at=Now(), held_count=held_count, progressed_at=progressed, finished_count=finished_count
+    )
     if not changed:
         Worker.objects.create(
-            pk=worker_id, role=role, host=socket.gethostname()[:255], pid=os.getpid(), held_count=held_count
+            pk=worker_id,
+            role=role,
+            host=socket.gethostname()[:255],
+            pid=os.getpid(),
+            held_count=held_count,
+            finished_count=finished_count,
+            seat_count=seat_count,
         )
         Worker.objects.filter(beat_at__lt=Now() - FORGET_AFTER).delete()
 

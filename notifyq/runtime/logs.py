@@ -29,7 +29,20 @@ WITHHELD = frozenset(
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "taskName"}
 _ROW_DATA = re.compile(r"\n(DETAIL|CONTEXT|LINE \d+|QUERY|STATEMENT|HINT):.*", re.DOTALL)
 _QUERY_STRING = re.compile(r"\?[^\s'\"]*")
-_CHATTY = ("urllib3", "requests", "httpx", "httpcore", "h2", "hpack", "botocore", "boto3", "psycopg", "google", "kombu")
+_CHATTY = (
+    "axes",
+    "urllib3",
+    "requests",
+    "httpx",
+    "httpcore",
+    "h2",
+    "hpack",
+    "botocore",
+    "boto3",
+    "psycopg",
+    "google",
+    "kombu",
+)
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 

@@ -37,8 +37,8 @@ class SandboxServer(socketserver.ThreadingTCPServer):
     block_on_close = False
     request_queue_size = 1024  # a whole fleet of workers may connect in the same instant
 
-    def __init__(self, host: str, port: int) -> None:
-        """Take the port.
+    def __init__(self, host: str, port: int, *, listening: socket.socket | None = None) -> None:
+        """Take the port, or take over a socket that listens already.
 
         Raises:
             OSError: the address is in use or not ours.
@@ -46,7 +46,10 @@ class SandboxServer(socketserver.ThreadingTCPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.stopping = threading.Event()
         self.vendor: Vendor
-        super().__init__((host, port), _Handler)
+        super().__init__((host, port), _Handler, bind_and_activate=listening is None)
+        if listening is not None:
+            self.socket.close()
+            self.socket, self.server_address = listening, listening.getsockname()
 
     @property
     def url(self) -> str:

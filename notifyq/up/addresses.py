@@ -52,6 +52,7 @@ def _curl(api_url: str, api_key: str) -> str:
     return (
         f"    curl -sS {api_url}/api/v1/notifications \\\n"
         f"      -H 'Authorization: Bearer {api_key}' \\\n"
-        f"XX -H 'Content-Type: application/json' \\\n"
+        "      -H 'Idempotency-Key: first-try' \\\n"
+        "      -H 'Content-Type: application/json' \\\n"
         '      -d \'{"channel": "SMS", "recipient": "+12025550123", "body": "Hello from curl"}\''
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -75,9 +76,19 @@ class Children:
         logs.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def start(
-        self, name: str, arguments: Sequence[str], variables: Mapping[str, str], *, essential: bool = True
+        self,
+        name: str,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        *,
+        essential: bool = True,
+        listening: socket.socket | None = None,
     ) -> Child:
-        """Start Python with these arguments and add `variables` to its environment."""
+        """Start Python with these arguments and add `variables` to its environment.
+
+        Args:
+            listening: handed over under the same number; ours is to be closed, else nobody would notice its end.
+        """
         log = self._logs / f"{name}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 - the commands are our own
@@ -88,6 +99,7 @@ class Children:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=() if listening is None else (listening.fileno(),),
             )
         self._guard.watch(process.pid)
         child = Child(name, essential, process, log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,10 @@ from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
 from notifyq.env import Config, Environment
-from notifyq.up import accounts, first
+from notifyq.up import accounts, first, ports
 from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
 from notifyq.up.guard import Guard
-from notifyq.up.ports import HOST, free_port, is_free
 from notifyq.up.screen import Screen
 
 DEFAULT_PORT = 8000
@@ -108,12 +108,12 @@ class Service:
 
     def _start(self) -> None:
         began = time.monotonic()
-        port = self._choose_port()
+        listening = self._take_port()
         self._screen.title("Notify Queue")
         for warning in unknown_variables.warnings():
             self._screen.trouble(warning)
         self._prepare_database()
-        self._start_processes(port)
+        self._start_processes(listening)
         password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
         if self._options.demo:
             self._api_key = accounts.kept_api_key(self._data_dir) or accounts.create_demo_client(self._data_dir)
@@ -126,12 +126,14 @@ class Service:
         connection.close()
         show_end(self._screen)
 
-    def _choose_port(self) -> int:
+    def _take_port(self) -> socket.socket:
         if self._options.port is None:
-            return free_port(DEFAULT_PORT)
-        if not is_free(self._options.port):
-            raise ConfigurationError(f"port {self._options.port} is taken; name another with --port, or none")
-        return self._options.port
+            return ports.listen_near(DEFAULT_PORT)
+        try:
+            return ports.listen(self._options.port)
+        except OSError as error:
+            taken = f"port {self._options.port} is taken; name another with --port, or none"
+            raise ConfigurationError(taken) from error
 
     def _prepare_database(self) -> None:
         embedded = url_of(self._data_dir) == os.environ.get("DATABASE_URL")
@@ -143,7 +145,7 @@ class Service:
         self._screen.done("Tables", "up to date")
         self._pause(0)
 
-    def _start_processes(self, port: int) -> None:
+    def _start_processes(self, listening: socket.socket) -> None:
         """The sandbox first and the API last, as they are stopped the other way round: first no new work comes in,
         then what is under way is delivered."""
         if not self._sandbox_url:
@@ -153,25 +155,31 @@ class Service:
         self._screen.done("Workers", f"{workers} process{'es' if workers > 1 else ''}")
         self._manage("webhooks", "dispatch_webhooks", "--forever", essential=False)
         self._screen.done("Webhooks", "1 process")
-        self._start_api(port)
+        self._start_api(listening)
 
     def _start_sandbox(self) -> None:
-        port = free_port(_SANDBOX_PORT)
         store = self._data_dir / "sandbox.sqlite3"
-        self._sandbox_url = f"http://{HOST}:{port}"
-        self._manage("sandbox", "sandbox_provider", "--port", str(port), "--store", str(store))
-        self._screen.done("Sandbox provider", f"{self._sandbox_url}{_moved(port, _SANDBOX_PORT)}")
+        with ports.listen_near(_SANDBOX_PORT) as listening:
+            self._sandbox_url = ports.url_of(listening)
+            moved = _moved(listening, _SANDBOX_PORT)
+            handed = ["--fd", str(listening.fileno())]
+            self._manage("sandbox", "sandbox_provider", *handed, "--store", str(store), listening=listening)
+        self._screen.done("Sandbox provider", f"{self._sandbox_url}{moved}")
 
-    def _start_api(self, port: int) -> None:
-        self._api_url = f"http://{HOST}:{port}"
-        arguments = ["-m", "gunicorn", "notifyq.wsgi", "--bind", f"{HOST}:{port}", "--no-control-socket"]
+    def _start_api(self, listening: socket.socket) -> None:
+        self._api_url = ports.url_of(listening)
+        moved = _moved(listening, self._options.port or DEFAULT_PORT)
+        arguments = ["-m", "gunicorn", "notifyq.wsgi", "--bind", f"fd://{listening.fileno()}", "--no-control-socket"]
         arguments += ["--workers", "2", "--threads", "4", "--preload"]  # load once, not twice
-        self._children.start("api", arguments, self._variables())
-        self._screen.done("API", f"{self._api_url}{_moved(port, self._options.port or DEFAULT_PORT)}")
+        with listening:
+            self._children.start("api", arguments, self._variables(), listening=listening)
+        self._screen.done("API", f"{self._api_url}{moved}")
 
-    def _manage(self, name: str, *arguments: str, essential: bool = True) -> None:
+    def _manage(
+        self, name: str, *arguments: str, essential: bool = True, listening: socket.socket | None = None
+    ) -> None:
         command = [str(self._root / "manage.py"), *arguments]
-        self._children.start(name, command, self._variables(), essential=essential)
+        self._children.start(name, command, self._variables(), essential=essential, listening=listening)
 
     def _variables(self) -> dict[str, str]:
         """Beside the sandbox's address: a newcomer's webhook receiver runs on this machine too."""
@@ -257,5 +265,5 @@ class Service:
         self._stop.set()
 
 
-def _moved(port: int, wanted: int) -> str:
-    return "" if port == wanted else f"  (port {wanted} is taken)"
+def _moved(listening: socket.socket, wanted: int) -> str:
+    return "" if ports.port_of(listening) == wanted else f"  (port {wanted} is taken)"

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -15,11 +16,14 @@ from notifications.models import (
     DeadLetter,
     InboxEntry,
     Notification,
+    OnceToken,
     OperatorAction,
+    OutcomeTally,
     Pause,
+    Receipt,
     Worker,
 )
-from notifyq import console
+from notifyq.console import lists
 from notifyq.runtime.ids import uuid7
 from tests.support.factories import NotificationFactory
 
@@ -75,12 +79,15 @@ def rows():
     action = OperatorAction.objects.create(
         notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
     )
+    receipt = Receipt.objects.create(notification=notification, provider="ses", event_id="e-1", status="DELIVERED")
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
     entry = InboxEntry.objects.create(
         notification=notification, client=shop, user_id="user-1", body=BODY, send_at=notification.send_at
     )
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead, entry)}
+    tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
+    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, dead, entry, tally)
+    return {type(row): row for row in made}
 
 
 def address(model, what, *args):
@@ -93,10 +100,22 @@ def shown(client, model, query=""):
     return response.context["cl"].result_list
 
 
+@pytest.mark.parametrize("address", ["/admin/", "/admin/notifications/notification/"])
+def test_bar__on_every_page__leads_to_what_the_person_may_see(client, django_user_model, address):
+    viewer = django_user_model.objects.create(username="vera", is_staff=True)
+    viewer.groups.add(Group.objects.get(name="viewer"))
+    client.force_login(viewer)
+    page = client.get(address).content.decode()
+    assert f'<a href="{address}" aria-current="page">' in page
+    assert 'href="/admin/notifications/deadletter/"' in page
+    client.force_login(django_user_model.objects.create(username="nobody", is_staff=True))
+    assert "nq-bar" not in client.get("/admin/").content.decode()
+
+
 def test_console__models_of_the_app__are_all_registered():
     from django.apps import apps
 
-    assert set(MODELS) == set(apps.get_app_config("notifications").get_models())
+    assert set(MODELS) == set(apps.get_app_config("notifications").get_models()) - {OnceToken}  # nothing to see there
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -153,6 +172,17 @@ def test_search__exact_value__finds_the_notification(admin_client, rows, term):
     assert list(shown(admin_client, Notification, f"?q={term}")) == [rows[Notification]]
 
 
+def test_detail__text_message__shows_its_segments(admin_client):
+    texted = NotificationFactory(channel="SMS", content__body="x" * 161)
+    mailed = NotificationFactory(channel="EMAIL", content__body="x" * 161)
+
+    for model in (Notification, Content):
+        assert (
+            "2 (GSM-7, 153 characters each)" in admin_client.get(address(model, "change", texted.pk)).content.decode()
+        )
+        assert "GSM-7" not in admin_client.get(address(model, "change", mailed.pk)).content.decode()
+
+
 def test_search__its_id__finds_the_notification_its_content_and_attempts(admin_client, rows):
     for model in (Notification, Content, Attempt):
         assert list(shown(admin_client, model, f"?q={rows[Notification].pk}")) == [rows[model]]
@@ -175,22 +205,22 @@ def test_list__any_query__counts_no_further_than_its_limit(admin_client, rows, q
         shown(admin_client, Notification, query)
     counts = [q["sql"] for q in queries if "COUNT(" in q["sql"] and "notifications_notification" in q["sql"]]
     assert counts
-    assert all(f"LIMIT {console.COUNTED_MOST}" in sql for sql in counts)
+    assert all(f"LIMIT {lists.COUNTED_MOST}" in sql for sql in counts)
     assert len([q for q in queries if q["sql"].startswith("SELECT")]) <= 14
 
 
 def test_count__more_rows_than_counted__is_estimated(admin_client, rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNTED_MOST", 10)
+    monkeypatch.setattr(lists, "COUNTED_MOST", 10)
     Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE notifications_worker")
-    assert 150 <= console.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
+    assert 150 <= lists.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
 
 
 def test_count__takes_too_long__is_estimated(rows, monkeypatch):
-    monkeypatch.setattr(console, "COUNT_MILLISECONDS", 20)
+    monkeypatch.setattr(lists, "COUNT_MILLISECONDS", 20)
     slow = Worker.objects.extra(where=["pg_sleep(1) IS NOT NULL"])
-    assert console.EstimatingPaginator(slow, 50).count >= 1
+    assert lists.EstimatingPaginator(slow, 50).count >= 1
     with connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)

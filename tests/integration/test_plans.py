@@ -55,7 +55,7 @@ def _selects(sql: str) -> bool:
 
 
 def _rescue(workers: list[str] | None) -> Any:
-    return queue.rescue(lambda channel, name: Safety(name or "sandbox", False, 60.0), worker_ids=workers)
+    return queue.rescue(lambda channel, recipient, name: Safety(name or "sandbox", False, 60.0), worker_ids=workers)
 
 
 def _claim(channels: tuple[Channel, ...] = (), *, suspects: bool = False) -> Any:

@@ -69,9 +69,9 @@ class User:
 
 
 def clean_environment() -> dict[str, str]:
-    """Our environment without what would decide about the database."""
-    without = ("DATABASE_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "NOTIFYQ_EMBEDDED_DIR", "NOTIFYQ_DATA_DIR")
-    return {name: value for name, value in os.environ.items() if name not in without}
+    """Our environment without what would decide about the database, or who is sent to."""
+    decisive = ("DATABASE_URL", "EMBEDDED_DIR", "DATA_DIR", "SANDBOX_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
+    return {name: value for name, value in os.environ.items() if name.removeprefix("NOTIFYQ_") not in decisive}
 
 
 def answers(url: str) -> bool:

@@ -9,6 +9,7 @@ from notifications.delivery.upkeep import safety_of
 from notifications.outcome import Decision
 from notifications.providers import chains
 from notifications.providers.base import Message
+from notifications.providers.push import devices
 from notifications.push_target import NO_PUSH_TARGET, lost_its_device, told_by_its_copy
 from notifications.status import Status
 from notifications.verdict import Outcome, Verdict
@@ -40,10 +41,13 @@ def test_rescue__of_what_was_meant_for_the_inbox__knows_that_it_was_not_sent_wit
     chain = built[Channel.IN_APP]
 
     assert not chain.records_start(chain.first)
-    assert safety_of(built)(Channel.IN_APP, "").records_start
+    assert safety_of(built)(Channel.IN_APP, "ada", "").records_start
 
 
-@pytest.mark.parametrize("code", ["recipient_rejected", "unregistered", "device_token_expired", "device_token_invalid"])
+GONE = ["recipient_rejected", devices.UNREGISTERED, devices.EXPIRED, devices.INVALID, devices.FOREIGN]
+
+
+@pytest.mark.parametrize("code", GONE)
 def test_push__rejected_for_its_device__has_lost_it(code):
     assert lost_its_device(Decision(Status.FAILED, error_code=code))
 

@@ -49,6 +49,7 @@ class WebhookEvent(LeasedModel):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        permissions: ClassVar = [("operate_webhookevent", "Can redeliver")]
         indexes: ClassVar = [
             # Its key is the claim's ORDER BY within one endpoint; the endpoints that have something waiting are found
             # by jumping from one to the next.

@@ -1,4 +1,4 @@
-"""What every page of the admin shares: read-only, and never a count or a sort over a whole big table."""
+"""Lists and pages of rows: read-only, and never a count or a sort over a whole big table."""
 
 from __future__ import annotations
 
@@ -9,17 +9,9 @@ from django.core.paginator import Paginator
 from django.db import DatabaseError, connection, models, transaction
 from django.http import HttpRequest
 from django.utils.functional import cached_property
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 COUNTED_MOST = 10_000
 COUNT_MILLISECONDS = 300
-
-admin.site.site_header = "Notify Queue"
-admin.site.site_title = "Notify Queue"
-admin.site.index_title = "Operations"
-admin.site.site_url = None  # there is no other site to view
-admin.site.enable_nav_sidebar = False  # the lists need the room
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
@@ -78,8 +70,3 @@ class ReadOnlyInline:
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
-
-
-def badge(text: str, tone: str) -> SafeString:
-    """A word on a coloured ground. Tones: `good`, `bad`, `wait`, `busy`, `quiet` (see console.css)."""
-    return format_html('<span class="nq-badge nq-{}">{}</span>', tone, text)

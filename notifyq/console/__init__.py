@@ -1,0 +1,22 @@
+"""The operators' console: Django's admin with pages of its own. What its pages share; each app brings its pages.
+
+Stock admin rather than a theme package: the console's pages are our own anyway, and the themes need scripts in the
+page, which the content security policy forbids.
+"""
+
+from notifyq.console.lists import EstimatingPaginator, ReadOnlyAdmin, ReadOnlyInline
+from notifyq.console.pages import Link, Page, add_link, add_page
+from notifyq.console.words import badge, instant, masked
+
+__all__ = [
+    "EstimatingPaginator",
+    "Link",
+    "Page",
+    "ReadOnlyAdmin",
+    "ReadOnlyInline",
+    "add_link",
+    "add_page",
+    "badge",
+    "instant",
+    "masked",
+]

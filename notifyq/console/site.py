@@ -1,0 +1,63 @@
+"""The site itself: Django's, with a bar of links, the apps' pages, and a front page."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from django.contrib.admin import AdminSite
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver, path, reverse
+
+from notifyq.console import pages
+from notifyq.console.pages import Page, View
+
+
+class ConsoleSite(AdminSite):
+    """`django.contrib.admin.site` is one of these."""
+
+    site_header = "Notify Queue"
+    site_title = "Notify Queue"
+    index_title = "Overview"
+    site_url = None  # there is no other site to view
+    enable_nav_sidebar = False  # the lists need the room
+
+    index_template = "console/overview.html"
+
+    def get_urls(self) -> list[URLResolver | URLPattern]:
+        own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
+        return [*own, *super().get_urls()]
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        context: dict[str, Any] = super().each_context(request)
+        return context | {"console_bar": _bar(request)}
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        from notifyq.overview import view  # it reads the apps, which are there by now
+
+        return super().index(request, view.context(request) | (extra_context or {}))
+
+
+def _guarded(page: Page) -> View:
+    """Asks for the permission first; an address that only answers GET cannot be made to act by a form."""
+
+    @wraps(page.view)
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.has_perm(page.permission):
+            raise PermissionDenied
+        if request.method not in page.methods:
+            return HttpResponseNotAllowed(page.methods)
+        return page.view(request, *args, **kwargs)
+
+    return view
+
+
+def _bar(request: HttpRequest) -> list[dict[str, Any]]:
+    found = []
+    for link in pages.links_for(request):
+        address = reverse(link.url_name)
+        inside = request.path.startswith(address) if address != reverse("admin:index") else request.path == address
+        found.append({"label": link.label, "address": address, "is_current": inside})
+    return found

@@ -1,0 +1,1 @@
+"""The console's front page: what is stuck, since when, and whether work goes on. Knows every app."""

@@ -1,0 +1,169 @@
+"""What the front page shows, read in a handful of bounded looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from notifications import counting, selectors
+from notifications.channel import Channel, Priority
+from notifications.models import Pause
+from notifications.status import Status
+from notifyq.overview.charts import Chart, Span, chart
+from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
+
+LATEST = 1_000
+WAITING = (Status.PENDING, Status.PROCESSING, Status.RECONCILING)
+_SERIES = (Status.SENT, Status.FAILED, Status.DEAD_LETTERED)
+
+# The newest first attempts, by the primary key of their table.
+_LATENESS = """
+SELECT percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY late), count(*) FROM (
+    SELECT extract(epoch FROM a.started_at - n.send_at)::float8 AS late
+      FROM (SELECT notification_id, started_at FROM notifications_attempt
+             WHERE number = 1 AND cycle = 1 AND hop = 1 AND started_at IS NOT NULL ORDER BY id DESC LIMIT %s) AS a
+      JOIN notifications_notification AS n ON n.id = a.notification_id) AS latest
+"""
+_WORKERS = """
+SELECT id, role, host, pid, held_count, seat_count, finished_count, started_at, beat_at, progressed_at,
+       extract(epoch FROM now() - beat_at)::float8,
+       extract(epoch FROM now() - coalesce(progressed_at, started_at))::float8
+  FROM notifications_worker ORDER BY role, host, pid LIMIT 200
+"""
+_BACKLOG = "SELECT count(*) FROM (SELECT 1 FROM webhooks_webhookevent WHERE status = 'PENDING' LIMIT %s) AS counted"
+
+_collector = QueueCollector()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """One worker process. Ages are seconds by the database's clock."""
+
+    id: str
+    role: str
+    host: str
+    pid: int
+    held_count: int
+    seat_count: int
+    finished_count: int
+    started_at: datetime
+    beat_at: datetime
+    progressed_at: datetime | None
+    beat_age_seconds: float
+    progress_age_seconds: float
+
+    @property
+    def is_alive(self) -> bool:
+        return self.beat_age_seconds <= settings.NOTIFYQ.worker_silent_after_seconds
+
+    @property
+    def is_stuck(self) -> bool:
+        """Alive and holding work, but nothing got done for longer than a send may take."""
+        patience = 3 * settings.NOTIFYQ.send_timeout_seconds
+        return self.is_alive and self.held_count > 0 and self.progress_age_seconds > patience
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How many notifications of a status wait or are under way: a number for each channel and priority."""
+
+    status: Status
+    rows: Sequence[tuple[Channel, Sequence[float]]]
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything on the page. None stands for what could not be read now, or does not exist yet."""
+
+    now: datetime
+    oldest_due_age_seconds: float | None
+    depths: Sequence[Depth]
+    dead_letters: int
+    failed: int
+    parked: float
+    lateness_seconds: Sequence[float] | None
+    lateness_of: int
+    charts: Mapping[Status, Chart]
+    webhook_backlog: int
+    webhook_oldest_due_age_seconds: float | None
+    webhook_endpoints: Mapping[str, float]
+    workers: Sequence[WorkerState]
+    pauses: Sequence[Pause]
+    is_incomplete: bool
+
+
+def read(span: Span) -> Overview:
+    """Read all of it.
+
+    Raises:
+        DatabaseError: the database is away.
+    """
+    now = selectors.database_now()
+    figures = _Figures()
+    counts = counting.count_all()
+    lateness, of = _lateness()
+    return Overview(
+        now=now,
+        oldest_due_age_seconds=counts.oldest_due_age_seconds,
+        depths=[figures.depth(status) for status in WAITING],
+        dead_letters=sum(counts.by_status[Status.DEAD_LETTERED].values()),
+        failed=sum(counts.by_status[Status.FAILED].values()),
+        parked=figures.one("notifyq_parked") or 0,
+        lateness_seconds=lateness,
+        lateness_of=of,
+        charts=_charts(span, now),
+        webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
+        webhook_oldest_due_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds"),
+        webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
+        workers=[WorkerState(*row) for row in _rows(_WORKERS)],
+        pauses=list(selectors.active_pauses()),
+        is_incomplete=bool(figures.one("notifyq_scrape_failed")),
+    )
+
+
+class _Figures:
+    """The gauges that Prometheus gets, which are bounded and kept for some seconds."""
+
+    def __init__(self) -> None:
+        self._samples = [sample for family in _collector.collect() for sample in family.samples]
+
+    def one(self, name: str) -> float | None:
+        return next((float(s.value) for s in self._samples if s.name == name), None)
+
+    def by_label(self, name: str, label: str) -> dict[str, float]:
+        return {s.labels[label]: float(s.value) for s in self._samples if s.name == name}
+
+    def depth(self, status: Status) -> Depth:
+        cells = {
+            (s.labels["channel"], s.labels["priority"]): float(s.value)
+            for s in self._samples
+            if s.name == "notifyq_queue_depth" and s.labels["status"] == status
+        }
+        rows = [(channel, [cells.get((channel, p.name), 0.0) for p in Priority]) for channel in Channel]
+        return Depth(status, rows, sum(cells.values()))
+
+
+def _charts(span: Span, now: datetime) -> dict[Status, Chart]:
+    since = span.since(now)
+    outcomes = counting.count_outcomes(since, span.step.total_seconds())
+    return {
+        status: chart(span, since, [(at, count) for at, found, count in outcomes if found is status])
+        for status in _SERIES
+    }
+
+
+def _lateness() -> tuple[list[float] | None, int]:
+    ((percentiles, count),) = _rows(_LATENESS, LATEST)
+    return percentiles, int(count)
+
+
+def _rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)  # type: ignore[arg-type]
+        return list(cursor.fetchall())
