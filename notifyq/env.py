@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import environ
 
-from notifications.channel import Channel, OnUnconfirmed
+from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
 from notifications.receipts.registry import RECEIVERS
 
@@ -239,6 +239,8 @@ def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) 
 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
+    if channel is Channel.IN_APP:
+        return (INBOX,)  # the service's own tables: there is nothing to choose
     names = env.names(f"{channel}_PROVIDERS", "sandbox")
     if not names:
         raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS must name at least one provider")

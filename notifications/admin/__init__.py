@@ -2,6 +2,7 @@
 
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
+from notifications.admin.inbox import InboxEntryAdmin
 from notifications.admin.look_up import LookUpAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
@@ -17,6 +18,7 @@ __all__ = [
     "ClientAdmin",
     "ContentAdmin",
     "DeadLetterAdmin",
+    "InboxEntryAdmin",
     "LookUpAdmin",
     "NotificationAdmin",
     "OperatorActionAdmin",

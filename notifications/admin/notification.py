@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from notifications import sms_segments
 from notifications.admin.search import as_uuid, find_notifications
 from notifications.channel import Channel
-from notifications.models import Attempt, Content, LookUp, Notification, OperatorAction, Receipt
+from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
 from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
@@ -243,6 +243,9 @@ class NotificationAdmin(ReadOnlyAdmin):
         return (find_notifications(queryset, term) if term else queryset), False
 
 
+_OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
+
+
 class OfOneNotification(ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
@@ -259,7 +262,7 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | LookUp | OperatorAction | Receipt) -> SafeString | str:
+    def notification_link(self, row: _OfOne) -> SafeString | str:
         if row.notification_id is None:
             return "-"
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])

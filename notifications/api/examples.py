@@ -38,6 +38,17 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "body": "Order 1234 left our warehouse today.",
         "idempotencyKey": "order-1234-both",
     },
+    "A push message, and the same in the inbox": {
+        "targets": [
+            {"channel": "PUSH", "recipient": "fcm:cXk3vN0example"},
+            {"channel": "IN_APP", "recipient": "user-42"},
+        ],
+        "subject": "Your parcel is here",
+        "body": "Fetch it at the desk.",
+        "data": {"screen": "parcels"},
+        "collapseKey": "parcel-1234",
+        "idempotencyKey": "parcel-1234-here",
+    },
     "An urgent push message": {
         "channel": "PUSH",
         "recipient": "fcm:cXk3vN0example",

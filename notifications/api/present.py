@@ -9,7 +9,7 @@ from uuid import UUID
 from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
-from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt
+from notifications.models import Attempt, InboxEntry, LookUp, Notification, OperatorAction, Pause, Receipt
 from notifyq.runtime.instants import rfc3339
 
 
@@ -83,6 +83,22 @@ def attempt(row: Attempt) -> dict[str, Any]:
         "providerMessageId": row.provider_message_id or None,
         "startedAt": rfc3339(row.started_at),
         "finishedAt": rfc3339(row.finished_at),
+    }
+
+
+def inbox_entry(row: InboxEntry) -> dict[str, Any]:
+    """One entry of a user's inbox."""
+    return {
+        "id": str(row.pk),
+        "notificationId": str(row.notification_id),
+        "userId": row.user_id,
+        "subject": row.subject or None,
+        "body": row.body,
+        "data": row.data,
+        "collapseKey": row.collapse_key or None,
+        "createdAt": rfc3339(row.created_at),
+        "expiresAt": rfc3339(row.expires_at),
+        "readAt": rfc3339(row.read_at),
     }
 
 

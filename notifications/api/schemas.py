@@ -6,11 +6,13 @@ from typing import Any
 
 from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.inbox_schemas import INBOX_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.device_payload import TAKEN_NAMES
 from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, NOT_RECEIVED, UNCONFIRMED
 from notifications.pausing import PauseScope
+from notifications.push_target import NO_PUSH_TARGET
 from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
     BODY_MAX_BYTES,
@@ -31,7 +33,8 @@ _REQUEST_REQUIRED = {
     "channel": one_of(Channel, "What kind of address the recipient is."),
     "recipient": text(
         "EMAIL: a mailbox address. SMS: a phone number in E.164 form. PUSH: `fcm:` and a registration token, "
-        "`fcm-fid:` and an installation id, or `apns:` and a device token in hexadecimal.",
+        "`fcm-fid:` and an installation id, or `apns:` and a device token in hexadecimal. IN_APP: the client's own id "
+        "of a user, at most 255 printable characters.",
         1024,
         minLength=1,
     ),
@@ -49,9 +52,12 @@ _REQUEST_OPTIONAL = {
         255,
         minLength=1,
     ),
-    "subject": text("Required for EMAIL; the title of a PUSH. One line.", 255),
+    "subject": text("Required for EMAIL; the title of a PUSH or IN_APP. One line.", 255),
     "htmlBody": text(f"EMAIL only; at most {HTML_MAX_BYTES:,} bytes.", HTML_MAX_BYTES),
-    "data": pairs(f"PUSH only: string pairs for the app. Not to be used: {TAKEN_NAMES}."),
+    "data": pairs(
+        f"PUSH and IN_APP: string pairs for the app; for IN_APP at most 16,384 bytes of JSON. Not to be used for PUSH: "
+        f"{TAKEN_NAMES}."
+    ),
     "fromName": text("EMAIL only: the name beside the sender's address. One line.", 255),
     "replyTo": text("EMAIL only: a mailbox address.", 320),
     "priority": one_of(Priority.__members__, "`NORMAL` when absent. A HIGH one never waits behind a LOW one."),
@@ -74,7 +80,8 @@ _REQUEST_OPTIONAL = {
     "reference": text("The client's own label: what it is about.", 255),
     "metadata": pairs("The client's own labels, 2 KiB of JSON at most.", maxProperties=METADATA_MAX_PAIRS),
     "collapseKey": text(
-        "PUSH only: a newer one replaces an undelivered older one. Printable ASCII.", COLLAPSE_KEY_MAX_LENGTH
+        "PUSH and IN_APP: a newer one replaces an undelivered (IN_APP: unread) older one. Printable ASCII.",
+        COLLAPSE_KEY_MAX_LENGTH,
     ),
     "onUnconfirmed": one_of(
         OnUnconfirmed,
@@ -142,7 +149,7 @@ ERROR_CODES = (
     f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
     f"`{NOT_RECEIVED}` (the provider was asked and never had it), `{LOST}` (its worker died), "
     f"`{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
-    "service)."
+    f"service), `{NO_PUSH_TARGET}` (on a SENT push: its device is gone, and the person has the in-app copy)."
 )
 _NOT_YET = "Always null for now: nothing fills it yet."
 
@@ -174,7 +181,7 @@ _NOTIFICATION: dict[str, Schema] = {
         )
     ),
     "lastError": {
-        "description": "What the last failed attempt met with.",
+        "description": "What the last failed attempt met with; for a SENT one null, or a word on how.",
         "anyOf": [
             whole_object(
                 {"code": text(f"Stable, for programs. {ERROR_CODES}"), "message": or_null(text("For people."))},
@@ -242,10 +249,10 @@ NOTIFICATION_IN_FULL = whole_object(
     | {
         "body": text("The text."),
         "htmlBody": or_null(text("The HTML text of an EMAIL.")),
-        "data": pairs("The string pairs of a PUSH."),
+        "data": pairs("The string pairs of a PUSH or IN_APP."),
         "fromName": or_null(text("The sender's name of an EMAIL.")),
         "replyTo": or_null(text("Where answers to an EMAIL go.")),
-        "collapseKey": or_null(text("The collapse key of a PUSH.")),
+        "collapseKey": or_null(text("The collapse key of a PUSH or IN_APP.")),
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
         "receipts": {
@@ -389,6 +396,7 @@ COMPONENTS = {
     "PauseRequest": PAUSE_REQUEST,
     "Problem": PROBLEM,
     **ACT_COMPONENTS,
+    **INBOX_COMPONENTS,
 }
 
 

@@ -34,7 +34,9 @@ def safety_of(chains: Chains) -> SafetyOf:
             # is nobody whom it could have been begun with.
             return Safety(name, records_start=not name, repeat_window_seconds=None)
         able = provider.capabilities
-        return Safety(provider.name, chain.records_start(provider), able.repeat_window_seconds, able.lookup)
+        # Without a record nothing was sent: either none was made, or nothing is before the settle.
+        recorded = chain.records_start(provider) or able.sends_at_settle
+        return Safety(provider.name, recorded, able.repeat_window_seconds, able.lookup)
 
     return safety
 

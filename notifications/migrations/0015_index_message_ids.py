@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False  # the table may be large, and stays open for writing
 
-    dependencies = [("notifications", "0013_reconcile_unconfirmed")]
+    dependencies = [("notifications", "0014_keep_inboxes")]
 
     operations = [
         AddIndexConcurrently(

@@ -4,6 +4,7 @@ from notifications.models.attempt import Attempt
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
 from notifications.models.dead_letter import DeadLetter
+from notifications.models.inbox import InboxEntry
 from notifications.models.look_up import LookUp
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
@@ -20,6 +21,7 @@ __all__ = [
     "Client",
     "Content",
     "DeadLetter",
+    "InboxEntry",
     "LookUp",
     "Notification",
     "OnceToken",

@@ -27,6 +27,7 @@ from notifyq.leasing import Epoch, SecondsSince, in_transaction_bounded, lock, t
 _HOT = (
     "id",
     "client_id",
+    "group_id",
     "channel",
     "recipient",
     "rank",
@@ -70,6 +71,7 @@ class Claimed:
     ttl_seconds: float | None
     unconfirmed_age_seconds: float | None
     content: dict[str, Any] = field(default_factory=dict, repr=False)
+    group_id: UUID | None = None
     expires_at: datetime | None = None
 
 
@@ -215,5 +217,6 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
+        group_id=row["group_id"],
         expires_at=None if row["expires_epoch"] is None else datetime.fromtimestamp(row["expires_epoch"], UTC),
     )

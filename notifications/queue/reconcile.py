@@ -21,10 +21,18 @@ from notifications.channel import Channel
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.asked import ASKED, asked_of, plain_record
-from notifications.queue.settle import Ending, bounded_or_savepoint, settle
+from notifications.queue.settle import Ending, settle
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
-from notifyq.leasing import Arrays, SecondsSince, end_leases, in_transaction_bounded, lock, write_all
+from notifyq.leasing import (
+    Arrays,
+    SecondsSince,
+    end_leases,
+    in_any_transaction,
+    in_transaction_bounded,
+    lock,
+    write_all,
+)
 from notifyq.runtime.wakeup import notify_after_commit
 
 _COLUMNS = (
@@ -178,7 +186,7 @@ def _postpone(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     columns = {"id": "uuid", "token": "uuid", "held_status": "text", "wait_seconds": "float8"}
     rows = [(e.id, e.token, e.held_status, e.decision.wait_seconds) for e in endings]
     asked = asked_of(endings)
-    with bounded_or_savepoint():
+    with in_any_transaction():
         return end_leases(Notification, ASKED, Arrays(columns, rows), [asked] if asked else [])
 
 

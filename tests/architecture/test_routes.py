@@ -17,7 +17,7 @@ from tests.support.callbacks import environment
 
 pytestmark = pytest.mark.django_db
 ROOT = "api/v1/"
-PARTS = {"uuid": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8", "int": "1", "str": "x", "slug": "x"}
+PARTS = {"uuid": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8", "int": "1", "str": "x", "slug": "x", "user": "x"}
 SCOPES = set(Scope.values)
 
 

@@ -14,6 +14,7 @@ from notifications.models import (
     Client,
     Content,
     DeadLetter,
+    InboxEntry,
     LookUp,
     Notification,
     OnceToken,
@@ -82,6 +83,9 @@ def rows():
     receipt = Receipt.objects.create(notification=notification, provider="ses", event_id="e-1", status="DELIVERED")
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
+    entry = InboxEntry.objects.create(
+        notification=notification, client=shop, user_id="user-1", body=BODY, send_at=notification.send_at
+    )
     tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
     said = LookUp.objects.create(
         notification=notification,
@@ -92,7 +96,7 @@ def rows():
         first_asked_at=timezone.now(),
         last_asked_at=timezone.now(),
     )
-    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, tally)
+    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, entry, tally)
     return {type(row): row for row in made}
 
 
@@ -157,7 +161,7 @@ def test_pages__not_logged_in__lead_to_the_login(client, rows):
     assert "/admin/login/" in response["Location"]
 
 
-@pytest.mark.parametrize("model", [Notification, Content, Attempt])
+@pytest.mark.parametrize("model", [Notification, Content, Attempt, InboxEntry])
 def test_lists__notification_has_a_body__no_list_shows_or_reads_it(admin_client, rows, model):
     with CaptureQueriesContext(
         connection,
@@ -258,6 +262,13 @@ def test_list__clients__having_no_relay_is_no_fault(admin_client, rows):
 def test_worker__silent_for_long__is_marked(admin_client, rows):
     Worker.objects.update(beat_at="2020-01-01T00:00Z")
     assert "nq-bad" in admin_client.get(address(Worker, "changelist")).content.decode()
+
+
+@pytest.mark.parametrize(("term", "count"), [("user-1", 1), ("user", 0), ("?state=read", 0), ("?state=unread", 1)])
+def test_inbox__searched_or_filtered__shows_those(admin_client, rows, term, count):
+    query = term if term.startswith("?") else f"?q={term}"
+
+    assert len(shown(admin_client, InboxEntry, query)) == count
 
 
 def test_key__revoked_or_expired__says_so(admin_client, rows):
