@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import environ
 
-from notifications.channel import Channel, OnUnconfirmed
+from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.receipts.registry import RECEIVERS
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -141,6 +142,8 @@ class Config:
     provider_chains: Mapping[Channel, tuple[str, ...]]
     backoff_base_seconds: float
     backoff_max_seconds: float
+    lookup_backoff_base_seconds: float
+    lookup_backoff_max_seconds: float
     rate_limit_count: int
     rate_limit_window_seconds: float
     aging_seconds: float
@@ -154,6 +157,8 @@ class Config:
     webhook_max_attempts: int
     webhook_timeout_seconds: float
     webhook_allow_private_addresses: bool
+    receipts_url: str
+    receipt_providers: tuple[str, ...]
     metrics_token: str
     ready_needs_worker: bool
 
@@ -172,14 +177,17 @@ class Config:
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
+        chains = {c: _chain(env, c) for c in Channel}
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
             on_unconfirmed={
                 c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
             },
-            provider_chains={c: _chain(env, c) for c in Channel},
+            provider_chains=chains,
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
+            lookup_backoff_base_seconds=env.number("LOOKUP_BACKOFF_BASE_SECONDS", 2.0, above=0, most=3600),
+            lookup_backoff_max_seconds=env.number("LOOKUP_BACKOFF_MAX_SECONDS", 600.0, above=0, most=86_400),
             rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
@@ -193,6 +201,8 @@ class Config:
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
             webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
+            receipts_url=env.url("RECEIPTS_URL").rstrip("/") if env.text("RECEIPTS_URL", "") else "",
+            receipt_providers=_with_receipts(env, chains),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )
@@ -210,9 +220,27 @@ class Config:
                 f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "
                 f"NOTIFYQ_BACKOFF_MAX_SECONDS ({self.backoff_max_seconds:g})"
             )
+        if self.lookup_backoff_base_seconds > self.lookup_backoff_max_seconds:
+            raise ConfigurationError(
+                f"NOTIFYQ_LOOKUP_BACKOFF_BASE_SECONDS ({self.lookup_backoff_base_seconds:g}) must not be more than "
+                f"NOTIFYQ_LOOKUP_BACKOFF_MAX_SECONDS ({self.lookup_backoff_max_seconds:g})"
+            )
+
+
+def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:
+    """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
+    left = env.names("RECEIPT_PROVIDERS")
+    for name in left:
+        if name.partition(":")[0] not in RECEIVERS:
+            raise ConfigurationError(
+                f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
+            )
+    return tuple(dict.fromkeys([*(name for chain in chains.values() for name in chain), *left]))
 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
+    if channel is Channel.IN_APP:
+        return (INBOX,)  # the service's own tables: there is nothing to choose
     names = env.names(f"{channel}_PROVIDERS", "sandbox")
     if not names:
         raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS must name at least one provider")

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from notifications.errors import ConfigurationError
 from notifications.providers import registry
+from notifications.receipts.registry import RECEIVERS
 from notifyq.env import PREFIX, Environment
 from notifyq.startup import EMBEDDED_DIR
 
@@ -43,6 +44,6 @@ def warnings(variables: Mapping[str, str] | None = None) -> list[str]:
 
 def _kinds(variables: Mapping[str, str]) -> set[str]:
     try:
-        return registry.kinds(Environment(variables))
+        return registry.kinds(Environment(variables)) | set(RECEIVERS)
     except ConfigurationError:
-        return set(registry.ADAPTERS)
+        return {*registry.ADAPTERS, *RECEIVERS}

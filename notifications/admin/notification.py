@@ -15,9 +15,12 @@ from django.utils.safestring import SafeString
 from notifications import sms_segments
 from notifications.admin.search import as_uuid, find_notifications
 from notifications.channel import Channel
-from notifications.models import Attempt, Content, Notification, OperatorAction
+from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
+from notifications.outcome import UNCONFIRMED
+from notifications.receipts import DeliveryStatus
+from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, masked
 from notifyq.roles import SEE_PRIVATE
 
@@ -38,6 +41,20 @@ OUTCOME_TONES = {
     Outcome.PROVIDER_FAULT: "bad",
     Outcome.UNCONFIRMED: "wait",
     Outcome.LOST: "bad",
+}
+
+FOUND_TONES = {Found.ACCEPTED: "good", Found.REJECTED: "bad", Found.ABSENT: "quiet", Found.UNKNOWN: "wait"}
+
+
+DELIVERY_TONES = {
+    DeliveryStatus.ACCEPTED: "busy",
+    DeliveryStatus.DELAYED: "wait",
+    DeliveryStatus.REJECTED: "bad",
+    DeliveryStatus.DELIVERED: "good",
+    DeliveryStatus.OPENED: "good",
+    DeliveryStatus.UNDELIVERED: "bad",
+    DeliveryStatus.BOUNCED: "bad",
+    DeliveryStatus.COMPLAINED: "bad",
 }
 
 
@@ -88,6 +105,29 @@ class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
         return _outcome(attempt)
 
 
+class ReceiptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = Receipt
+    fields = readonly_fields = (
+        *("received_at", "at", "provider", "status_badge", "code", "text", "provider_message_id"),
+    )
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
+
+
+class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = LookUp
+    fields = readonly_fields = (
+        *("cycle", "provider", "found_badge", "error_code", "error_message", "asked_count"),
+        *("first_asked_at", "last_asked_at"),
+    )
+
+    @admin.display(description="found")
+    def found_badge(self, look_up: LookUp) -> SafeString:
+        return badge_of_finding(look_up)
+
+
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = OperatorAction
     fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
@@ -104,7 +144,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
-    inlines = (ContentInline, AttemptInline, OperatorActionInline)
+    inlines = (ContentInline, AttemptInline, LookUpInline, ReceiptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -113,7 +153,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "operator_retry_count"),
+                    *("unconfirmed_provider", "unconfirmed_at", "reconciled_at", "reported", "operator_retry_count"),
                 )
             },
         ),
@@ -141,6 +181,18 @@ class NotificationAdmin(ReadOnlyAdmin):
         if notification.waiting_reason:
             text = f"{text} · {notification.waiting_reason.lower().replace('_', ' ')}"
         return badge(text, STATUS_TONES.get(Status(notification.status), "quiet"))
+
+    @admin.display(description="reported by the provider")
+    def reported(self, notification: Notification) -> str:
+        """With a word to the operator where a report speaks against sending it again."""
+        told = notification.delivery_status
+        if not told:
+            return "-"
+        if notification.status != Status.DEAD_LETTERED or not proves_acceptance(told):
+            return _delivery(told)
+        held = notification.unconfirmed_provider or notification.last_error_code == UNCONFIRMED
+        advice = "Resolve may be right, not Retry" if held else "Retry may send a second copy"
+        return format_html("{} its provider reports {}: {}", _delivery(told), told, advice)
 
     # Short for the list, so that a line fits beside the filters in a window of 1,280 pixels.
     @admin.display(description="last error")
@@ -191,6 +243,9 @@ class NotificationAdmin(ReadOnlyAdmin):
         return (find_notifications(queryset, term) if term else queryset), False
 
 
+_OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
+
+
 class OfOneNotification(ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
@@ -207,7 +262,9 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
+    def notification_link(self, row: _OfOne) -> SafeString | str:
+        if row.notification_id is None:
+            return "-"
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 
@@ -236,6 +293,24 @@ class AttemptAdmin(OfOneNotification):
     @admin.display(description="outcome")
     def outcome_badge(self, attempt: Attempt) -> SafeString:
         return _outcome(attempt)
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(OfOneNotification):
+    """Also those that belong to no notification yet."""
+
+    ordering = ("-id",)
+    list_display = ("id", "status_badge", "provider", "code", "provider_message_id", "received_at", "look_at")
+    list_filter = ("status",)
+    fields = (
+        *("notification_link", "provider", "status_badge", "code", "text", "at", "received_at", "look_at"),
+        *("provider_message_id", "key", "event_id"),
+    )
+    readonly_fields = ("notification_link", "status_badge")
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
 
 
 @admin.register(Content)
@@ -274,6 +349,10 @@ def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("masked_recipient" if name == "recipient" else name for name in fields)
 
 
+def badge_of_finding(look_up: LookUp) -> SafeString:
+    return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
+
+
 def _outcome(attempt: Attempt) -> SafeString:
     return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
 
@@ -284,6 +363,10 @@ def _segments(content: Content) -> str:
         return "-"
     segments = sms_segments.count(content.body)
     return f"{segments.count} ({segments.encoding}, {segments.per_segment} characters each)"
+
+
+def _delivery(status: str) -> SafeString:
+    return badge(status, DELIVERY_TONES.get(DeliveryStatus(status), "quiet"))
 
 
 def _text(text: str) -> str:

@@ -12,9 +12,14 @@ from notifications.providers.chains import Chain
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The providers to try, in order. None at all: it may not be sent again, and is held for a person."""
+    """The providers to try, in order. None at all: it may not be sent again, and is held for a person.
+
+    Attributes:
+        ask_wait_seconds: instead of holding it, its provider can be asked about it, after so long.
+    """
 
     providers: tuple[Provider, ...]
+    ask_wait_seconds: float | None = None
 
 
 def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | None, *, cycle: int = 1) -> Route:
@@ -30,8 +35,11 @@ def route(chain: Chain, standing: Standing, unconfirmed_age_seconds: float | Non
     bound = chain.named(standing.unconfirmed_provider)
     if bound and may_send_again(bound, unconfirmed_age_seconds):
         return Route((bound,))
-    if standing.on_unconfirmed is OnUnconfirmed.HOLD and not _operator_asked(standing, bound, cycle):
-        return Route(())
+    if not _operator_asked(standing, bound, cycle):
+        if (wait := ask_wait_seconds(bound, unconfirmed_age_seconds)) is not None:
+            return Route((), wait)
+        if standing.on_unconfirmed is OnUnconfirmed.HOLD:
+            return Route(())
     return Route((bound,) if bound else chain.providers)
 
 
@@ -40,6 +48,12 @@ def may_send_again(provider: Provider, unconfirmed_age_seconds: float | None) ->
     device collapses the copies."""
     window = provider.capabilities.repeat_window_seconds
     return window is not None and (unconfirmed_age_seconds or 0.0) < window
+
+
+def ask_wait_seconds(provider: Provider | None, unconfirmed_age_seconds: float | None) -> float | None:
+    """How long after a send its provider can be asked what became of it; None when it cannot, or knows no more."""
+    lookup = None if provider is None else provider.capabilities.lookup
+    return None if lookup is None else lookup.wait_seconds(unconfirmed_age_seconds or 0.0)
 
 
 def _operator_asked(standing: Standing, bound: Provider | None, cycle: int) -> bool:

@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0011_number_content'),
+        ('notifications', '0015_record_receipts'),
     ]
 
     operations = [

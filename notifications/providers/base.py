@@ -51,6 +51,11 @@ class Lookup:
     settle_seconds: float
     horizon_seconds: float
 
+    def wait_seconds(self, age_seconds: float) -> float | None:
+        """How long to wait with the first question about a send; None when it is `age_seconds` old and beyond the
+        horizon by that."""
+        return self.settle_seconds if age_seconds < self.horizon_seconds else None
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -61,12 +66,15 @@ class Capabilities:
         lookup: the vendor can be asked about a message; None when it cannot.
         receipts_carry_key: its callbacks name our key.
         duplicate_harm: see `DuplicateHarm`.
+        sends_at_settle: nothing is sent before the transaction that settles the verdict; what was not settled was
+            certainly not sent.
     """
 
     dedupe_window_seconds: float | None = None
     lookup: Lookup | None = None
     receipts_carry_key: bool = False
     duplicate_harm: DuplicateHarm = DuplicateHarm.VISIBLE
+    sends_at_settle: bool = False
 
     @property
     def dedupes(self) -> bool:
@@ -86,9 +94,9 @@ class Message:
 
     Attributes:
         id: the notification's id, also the provider's idempotency key on every attempt.
-        recipient: canonical form (mailbox, E.164 phone, typed device address).
+        recipient: canonical form (mailbox, E.164 phone, typed device address, user id).
         html_body, from_name, reply_to, collapse_key, subject: empty when absent.
-        data: flat string pairs for PUSH.
+        data: flat string pairs for PUSH and IN_APP.
         serial: a key for vendors that take only a number: 1 to 2**31 - 1, the same on every attempt, no other
             message's until the sequence has gone once round. 0 when it has none.
         attempt_number: 1 for the first; the same message may be sent again under the same id.

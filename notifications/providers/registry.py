@@ -10,6 +10,7 @@ from notifications.providers.base import Provider, ProviderSettings
 ADAPTERS: dict[str, str] = {
     "apns": "notifications.providers.push.apns:ApnsProvider",
     "fcm": "notifications.providers.push.fcm:FcmProvider",
+    "inbox": "notifications.providers.inbox:InboxProvider",
     "mailgun": "notifications.providers.email.mailgun:MailgunProvider",
     "resend": "notifications.providers.email.resend:ResendProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",

@@ -17,7 +17,7 @@ from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
-from notifications.queue.expire import Ended, end_expired
+from notifications.queue.expire import Askable, Ended, end_expired
 from notifications.queue.pauses import Serving, keep_paused, nobody
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
@@ -27,6 +27,7 @@ from notifyq.leasing import Epoch, SecondsSince, in_transaction_bounded, lock, t
 _HOT = (
     "id",
     "client_id",
+    "group_id",
     "channel",
     "recipient",
     "rank",
@@ -70,6 +71,7 @@ class Claimed:
     ttl_seconds: float | None
     unconfirmed_age_seconds: float | None
     content: dict[str, Any] = field(default_factory=dict, repr=False)
+    group_id: UUID | None = None
     expires_at: datetime | None = None
 
 
@@ -102,6 +104,7 @@ class Claimer:
         channels: only these; empty means all.
         suspects: rows whose worker died (for a quarantine process, one at a time) instead of the others.
         serving: (channel, recipient) → the names of the providers it may be sent through, for the pauses of providers.
+        askable: the providers that can be asked about a send.
     """
 
     worker_id: str
@@ -110,6 +113,7 @@ class Claimer:
     channels: tuple[Channel, ...] = ()
     suspects: bool = False
     serving: Serving = nobody
+    askable: Askable = field(default_factory=dict)
 
 
 def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
@@ -130,7 +134,7 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     token = token or uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
-        in_time, expired = _end_those_past_ttl(due)
+        in_time, expired = _end_those_past_ttl(due, claimer.askable)
         unpaused, paused = keep_paused(in_time, claimer.serving) if in_time else ([], [])
         rows, limited_count = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
@@ -181,10 +185,10 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], Ended]:
+def _end_those_past_ttl(rows: list[Row], askable: Askable) -> tuple[list[Row], Ended]:
     """The others, and how many were ended."""
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    expired = end_expired([row for row in rows if row["id"] in over])
+    expired = end_expired([row for row in rows if row["id"] in over], askable)
     return [row for row in rows if row["id"] not in over], expired
 
 
@@ -213,5 +217,6 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
+        group_id=row["group_id"],
         expires_at=None if row["expires_epoch"] is None else datetime.fromtimestamp(row["expires_epoch"], UTC),
     )

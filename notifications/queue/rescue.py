@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from notifications.channel import Channel
 from notifications.models import Notification
 from notifications.outcome import Standing, after_loss
+from notifications.providers.base import Lookup
 from notifications.queue.settle import AttemptRecord, Ending, settle
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
@@ -30,11 +31,19 @@ class Safety:
         provider: its name.
         records_start: its sends are recorded before they begin, so an unrecorded one certainly did not happen.
         repeat_window_seconds: how long a repeat under our key does no harm there; None when it may at any time.
+        lookup: how it can be asked what became of a send; None when it cannot.
     """
 
     provider: str
     records_start: bool
     repeat_window_seconds: float | None
+    lookup: Lookup | None = None
+
+    def may_send_again(self, unconfirmed_age_seconds: float) -> bool:
+        return self.repeat_window_seconds is not None and unconfirmed_age_seconds < self.repeat_window_seconds
+
+    def ask_wait_seconds(self, unconfirmed_age_seconds: float) -> float | None:
+        return None if self.lookup is None else self.lookup.wait_seconds(unconfirmed_age_seconds)
 
 
 SafetyOf = Callable[[Channel, str, str], Safety]
@@ -99,12 +108,13 @@ def _rescued(row: Mapping[str, Any], safety: SafetyOf) -> Rescued:
     standing = standing_of(row, row["attempt_count"] + (1 if row["final_check"] else 0))
     known = safety(channel, row["recipient"], row["sending_provider"] or row["unconfirmed_provider"])
     begun = bool(row["sending_provider"]) or not known.records_start
-    window = known.repeat_window_seconds
+    age_seconds = row["unconfirmed_age"] or 0.0
     decision = after_loss(
         standing,
         provider=known.provider,
         begun=begun,
-        may_send_again=window is not None and (row["unconfirmed_age"] or 0.0) < window,
+        may_send_again=known.may_send_again(age_seconds),
+        ask_wait_seconds=known.ask_wait_seconds(age_seconds),
     )
     attempts = (_lost_attempt(row, standing, known.provider, decision.error_message),) if begun else ()
     return Rescued(Ending(row["id"], row["claim_token"], decision, attempts), channel)

@@ -14,17 +14,18 @@ from notifications.request.recipients import canonical_email
 BODY_MAX_BYTES = 65_536
 HTML_MAX_BYTES = 262_144
 SMS_MAX_LENGTH = 1_600
+INBOX_DATA_MAX_BYTES = 16_384
 METADATA_MAX_PAIRS = 20
 METADATA_MAX_BYTES = 2_048
 COLLAPSE_KEY_MAX_LENGTH = 64
 
 CHANNELS_OF_FIELD: dict[str, frozenset[Channel]] = {
-    "subject": frozenset({Channel.EMAIL, Channel.PUSH}),
+    "subject": frozenset({Channel.EMAIL, Channel.PUSH, Channel.IN_APP}),
     "html_body": frozenset({Channel.EMAIL}),
     "from_name": frozenset({Channel.EMAIL}),
     "reply_to": frozenset({Channel.EMAIL}),
-    "data": frozenset({Channel.PUSH}),
-    "collapse_key": frozenset({Channel.PUSH}),
+    "data": frozenset({Channel.PUSH, Channel.IN_APP}),
+    "collapse_key": frozenset({Channel.PUSH, Channel.IN_APP}),
 }
 """The fields that only some channels have; all others belong to every channel."""
 
@@ -57,6 +58,8 @@ def read_content(fields: Fields, channel: Channel | None) -> ContentOfRequest:
     )
     if channel is Channel.PUSH and not fields.has_error("subject", "body", "data"):
         _check_payload(fields, content)
+    if channel is Channel.IN_APP and (size := _size_bytes(content.data)) > INBOX_DATA_MAX_BYTES:
+        fields.wrong("data", "too_long", f"must be at most {INBOX_DATA_MAX_BYTES} bytes of JSON, not {size}")
     return content
 
 

@@ -69,7 +69,8 @@ def submit(
         client: whose notification it is; keys of different clients never meet.
         idempotency_key: 1 to 255 printable characters, remembered for as long as the row is kept.
         dedupe_by_content: instead of a key: one is made of user id, channel, recipient and content.
-        recipient: a mailbox, a phone number in E.164 form, or a device address (`fcm:`, `fcm-fid:`, `apns:`).
+        recipient: a mailbox, a phone number in E.164 form, a device address (`fcm:`, `fcm-fid:`, `apns:`), or, for
+            IN_APP, the client's own id of a user.
         send_at, expires_at: aware times, or RFC 3339 text. A past `send_at` means now.
         delay_seconds, ttl_seconds: instead of those; the latter counts from the send time.
         Other fields: see the API's documentation.

@@ -7,7 +7,7 @@ changes nothing.
 
 from notifyq.leasing.arrays import Arrays
 from notifyq.leasing.bisect import write_all
-from notifyq.leasing.claim import in_transaction_bounded, lock, take
+from notifyq.leasing.claim import in_any_transaction, in_transaction_bounded, lock, take
 from notifyq.leasing.end import Follower, end_leases
 from notifyq.leasing.insert import insert_new
 from notifyq.leasing.lookups import AnyOf, Epoch, SecondsSince
@@ -19,6 +19,7 @@ __all__ = [
     "Follower",
     "SecondsSince",
     "end_leases",
+    "in_any_transaction",
     "in_transaction_bounded",
     "insert_new",
     "lock",

@@ -24,6 +24,7 @@ _ROWS: tuple[dict[str, Any], ...] = (
     {"channel": "EMAIL", "recipient": "ada@example.com", "subject": "Order 1001 has been shipped", "priority": "HIGH"},
     {"channel": "SMS", "recipient": "+12025550142", "body": "Your code is 271828.", "priority": "HIGH"},
     {"channel": "PUSH", "recipient": "fcm:demo-device", "subject": "Your parcel is at the door"},
+    {"channel": "IN_APP", "recipient": "ada", "subject": "Your invoice is ready"},
     {"channel": "EMAIL", "recipient": "grace@example.com", "subject": "In two minutes", "delaySeconds": _MINUTES_2},
     {"channel": "EMAIL", "recipient": "grace@example.com", "subject": "Tomorrow", "delaySeconds": _DAY},
     {"channel": "SMS", "recipient": "+12025550143", "body": "Your table is free in an hour.", "delaySeconds": _DAY},

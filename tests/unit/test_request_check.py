@@ -14,6 +14,7 @@ VALID = {
     "EMAIL": {"channel": "EMAIL", "recipient": "ada@example.com", "subject": "Hello", "body": "x"},
     "SMS": {"channel": "SMS", "recipient": "+14155550100", "body": "x"},
     "PUSH": {"channel": "PUSH", "recipient": "fcm:token", "body": "x"},
+    "IN_APP": {"channel": "IN_APP", "recipient": "user-42", "body": "x"},
 }
 
 
@@ -152,6 +153,13 @@ BAD_FOR_CHANNEL = [
     ("PUSH", {"collapse_key": "c" * 65}, ["collapse_key"]),
     ("PUSH", {"collapse_key": "a\nb"}, ["collapse_key"]),
     ("PUSH", {"collapse_key": "é"}, ["collapse_key"]),
+    ("IN_APP", {"html_body": "<p>"}, ["html_body"]),
+    ("IN_APP", {"from_name": "Ada"}, ["from_name"]),
+    ("IN_APP", {"reply_to": "a@example.com"}, ["reply_to"]),
+    ("IN_APP", {"data": {"a": 1}}, ["data"]),
+    ("IN_APP", {"data": {"a": "x" * 16_384}}, ["data"]),
+    ("IN_APP", {"subject": "a\nb"}, ["subject"]),
+    ("IN_APP", {"recipient": "a" * 256}, ["recipient"]),
 ]
 
 
@@ -208,6 +216,7 @@ GOOD = [
     ("EMAIL", {"metadata": {str(i): "x" for i in range(20)}}),
     ("SMS", {"body": "x" * 1600}),
     ("PUSH", {"body": "x", "data": {"a": "b"}, "subject": "t", "collapse_key": "c" * 64}),
+    ("IN_APP", {"body": "x" * 65_536, "data": {"a": "x" * 16_376}, "subject": "t" * 255, "collapse_key": "c" * 64}),
     ("EMAIL", {"max_attempts": 20}),
     ("EMAIL", {"max_attempts": 3.0}),
     ("EMAIL", {"delay_seconds": 366 * 86_400}),
