@@ -42,6 +42,7 @@ FINISHED = Counter("notifyq_finished_total", "Notifications that reached a final
 RESCUED = Counter("notifyq_rescued_total", "Notifications taken back from a lost worker or an expired lease.")
 RELEASED = Counter("notifyq_released_total", "Notifications given back unstarted.")
 EXPIRED = Counter("notifyq_expired_total", "Notifications whose time to live ended before a send.")
+BREAKER_TRIPS = Counter("notifyq_breaker_trips_total", "Openings of a provider's breaker.", ["channel", "provider"])
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 
@@ -119,6 +120,12 @@ def record_released(count: int) -> None:
 def record_expired(count: int) -> None:
     """Notifications whose time to live ended before a send."""
     EXPIRED.inc(count)
+
+
+@harmless
+def record_breaker_trip(channel: str, provider: str) -> None:
+    """The breaker of a provider has opened."""
+    BREAKER_TRIPS.labels(channel, provider).inc()
 
 
 @harmless

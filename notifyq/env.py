@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 import environ
 
+from notifications.breaker import BreakerRule
 from notifications.channel import Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifyq.provider_health import breaker_rules, provider_rates
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -136,6 +138,8 @@ class Config:
     max_attempts: Mapping[Channel, int]
     on_unconfirmed: Mapping[Channel, OnUnconfirmed]
     provider_chains: Mapping[Channel, tuple[str, ...]]
+    breaker_rules: Mapping[str, BreakerRule]
+    provider_rates: Mapping[str, float]
     backoff_base_seconds: float
     backoff_max_seconds: float
     rate_limit_count: int
@@ -168,12 +172,16 @@ class Config:
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
+        chains = {c: _chain(env, c) for c in Channel}
+        providers = sorted({name for chain in chains.values() for name in chain})
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
             on_unconfirmed={
                 c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
             },
-            provider_chains={c: _chain(env, c) for c in Channel},
+            provider_chains=chains,
+            breaker_rules=breaker_rules(env, providers),
+            provider_rates=provider_rates(env, providers),
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
             rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),

@@ -7,6 +7,7 @@ from notifications.models.dead_letter import DeadLetter
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.provider_health import ProviderHealth, ProviderPace
 from notifications.models.worker import Worker
 
 __all__ = [
@@ -20,5 +21,7 @@ __all__ = [
     "Notification",
     "OperatorAction",
     "Pause",
+    "ProviderHealth",
+    "ProviderPace",
     "Worker",
 ]

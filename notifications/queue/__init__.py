@@ -14,8 +14,19 @@ from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_i
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked
+from notifications.queue.health import (
+    Change,
+    Seen,
+    begin_probe,
+    end_probe,
+    read_breakers,
+    record_calls,
+    reset_breaker,
+    trip_breaker,
+)
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
+from notifications.queue.paces import PaceSeen, lease_calls, read_paces, throttle
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
@@ -23,49 +34,64 @@ from notifications.queue.resolve import resolve
 from notifications.queue.retry import RETRYABLE, Selection, count_retryable, retry, retry_many, retryable
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
+from notifications.queue.unavailable import NO_TERMS, Terms
 from notifications.queue.workers import beat, leave
 
 __all__ = [
     "EXPIRE_LIMIT",
+    "NO_TERMS",
     "PROMOTE_LIMIT",
     "RETRYABLE",
     "Act",
     "Actor",
     "AttemptRecord",
+    "Change",
     "Claim",
     "Claimed",
     "Claimer",
     "Ending",
     "Limits",
+    "PaceSeen",
     "Rescued",
+    "Seen",
     "Selection",
     "Start",
+    "Terms",
     "Together",
     "abandon",
     "beat",
     "begin_pause",
+    "begin_probe",
     "cancel",
     "cancel_together",
     "claim",
     "count_retryable",
     "count_uncancelled",
     "end_pause",
+    "end_probe",
     "expire",
     "insert",
+    "lease_calls",
     "leave",
     "next_due_in_seconds",
     "on_outcome",
     "pauses_in_force",
     "promote",
+    "read_breakers",
+    "read_paces",
+    "record_calls",
     "release",
     "release_parked",
     "release_paused",
     "reschedule",
     "rescue",
+    "reset_breaker",
     "resolve",
     "retry",
     "retry_many",
     "retryable",
     "settle",
     "start_sends",
+    "throttle",
+    "trip_breaker",
 ]

@@ -90,6 +90,8 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
         rate_limit=rate_limit(config),
         aging_seconds=config.aging_seconds,
+        breaker_rules=config.breaker_rules,
+        provider_rates=config.provider_rates,
         wakeup=config.wakeup,
         drain=options["drain"],
     )
