@@ -5,6 +5,7 @@ from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
+from notifications.admin.provider_health import ProviderHealthAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
 from notifications.admin.worker import WorkerAdmin
 
@@ -17,6 +18,7 @@ __all__ = [
     "NotificationAdmin",
     "OperatorActionAdmin",
     "PauseAdmin",
+    "ProviderHealthAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.breaker_docs import BREAKER_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.outcome import BUG, EXPIRED, LOST, NOT_DELIVERED, UNCONFIRMED
@@ -341,6 +342,7 @@ COMPONENTS = {
     "PauseRequest": PAUSE_REQUEST,
     "Problem": PROBLEM,
     **ACT_COMPONENTS,
+    **BREAKER_COMPONENTS,
 }
 
 

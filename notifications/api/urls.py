@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from notifications.api.breakers import Breakers, ResetBreaker, TripBreaker
 from notifications.api.cancel_notification import CancelNotification
 from notifications.api.cancel_together import CancelTogether
 from notifications.api.create_batch import CreateBatch
@@ -37,4 +38,7 @@ urlpatterns = [
     path(f"{_ONE}/resolve", ResolveNotification.as_view(), name="notification-resolve"),
     path("pauses", Pauses.as_view(), name="pauses"),
     path("pauses/<uuid:pause_id>", Pause.as_view(), name="pause"),
+    path("breakers", Breakers.as_view(), name="breakers"),
+    path("breakers/<str:channel>/<str:provider>/trip", TripBreaker.as_view(), name="breaker-trip"),
+    path("breakers/<str:channel>/<str:provider>/reset", ResetBreaker.as_view(), name="breaker-reset"),
 ]

@@ -1,6 +1,7 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
 from notifications.queue import Actor
+from notifications.services.breakers import check_breaker, reset_breaker, trip_breaker
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
 from notifications.services.reschedule import reschedule
@@ -24,12 +25,14 @@ __all__ = [
     "Submission",
     "cancel",
     "cancel_together",
+    "check_breaker",
     "check_group_request",
     "check_pause",
     "check_request",
     "find_pause",
     "pause",
     "reschedule",
+    "reset_breaker",
     "resolve",
     "resume",
     "retry",
@@ -37,4 +40,5 @@ __all__ = [
     "submit",
     "submit_group",
     "submit_many",
+    "trip_breaker",
 ]

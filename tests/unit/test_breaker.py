@@ -276,16 +276,18 @@ def test_breaker__any_walk_through_all_acts__keeps_its_promises() -> None:
     for _ in range(3000):
         now += timedelta(seconds=dice.choice([0, 1, 20, 61]))
         token = dice.choice(tokens)
-        acts = [
-            lambda b=breaker, n=now: after_calls(b, Calls(b.generation, failures=dice.randint(0, 2)), RULE, n),
-            lambda b=breaker, n=now: after_calls(b, Calls(b.generation - 1, failures=9, opens=True), RULE, n),
-            lambda b=breaker, n=now, t=token: begin_probe(b, t, 15.0, n) or b,
-            lambda b=breaker, n=now, t=token: after_probe(b, t, dice.choice(list(Sign)), RULE, n),
-            lambda b=breaker, n=now, t=token: after_no_probe(b, t, n),
-            lambda b=breaker, n=now: tripped(b, n) if dice.random() < 0.1 else b,
-            lambda b=breaker: closed(b) if dice.random() < 0.1 else b,
-        ]
-        before, breaker = breaker, dice.choice(acts)()
+        before = breaker
+        breaker = dice.choice(
+            [
+                after_calls(before, Calls(before.generation, failures=dice.randint(0, 2)), RULE, now),
+                after_calls(before, Calls(before.generation - 1, failures=9, opens=True), RULE, now),
+                begin_probe(before, token, 15.0, now) or before,
+                after_probe(before, token, dice.choice(list(Sign)), RULE, now),
+                after_no_probe(before, token, now),
+                tripped(before, now) if dice.random() < 0.1 else before,
+                closed(before) if dice.random() < 0.1 else before,
+            ]
+        )
         assert breaker.generation in (before.generation, before.generation + 1)
         assert (breaker.state is before.state) or breaker.generation > before.generation
         assert (breaker.probe_token is not None) == (breaker.state is HALF_OPEN) == (breaker.probe_until is not None)
