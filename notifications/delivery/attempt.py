@@ -14,8 +14,9 @@ from uuid import UUID
 from notifications import outcome
 from notifications.breaker import PROBE_TIMEOUT_SECONDS
 from notifications.delivery.controls import Controls
-from notifications.delivery.health import Health, Ticket
+from notifications.delivery.health import Health
 from notifications.delivery.held import Finished, Held, Hop, message_of
+from notifications.delivery.line import Ticket
 from notifications.delivery.routing import may_send_again, route
 from notifications.outcome import Decision
 from notifications.providers.base import Provider

@@ -10,7 +10,6 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
 from uuid import UUID
 
 from notifications import metrics, queue
@@ -18,14 +17,13 @@ from notifications.breaker import (
     PROBE_MARGIN_SECONDS,
     PROBE_TIMEOUT_SECONDS,
     BreakerRule,
-    BreakerState,
     Sign,
-    Tally,
     Wait,
     sign_of,
     wait_while_open,
 )
 from notifications.channel import Channel
+from notifications.delivery.line import Line, Ticket
 from notifications.delivery.pace import Pace
 from notifications.providers.base import Provider
 from notifications.verdict import Verdict
@@ -42,70 +40,6 @@ NO_CALL_LEFT = Wait(0.5, 1.0)
 
 Key = tuple[Channel, str]
 _NO_RULE = BreakerRule()
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """The leave to make one call.
-
-    Attributes:
-        generation: of the breaker that gave it.
-        probe: the token, when this call is the probe.
-        good_until: on the worker's clock: a probe that has not begun by then is somebody else's.
-    """
-
-    channel: Channel
-    provider: Provider
-    generation: int = 0
-    probe: UUID | None = None
-    good_until: float = float("inf")
-
-
-class _Line:
-    """One (channel, provider). What is read of it without the lock is replaced whole, or by one assignment."""
-
-    def __init__(self, rule: BreakerRule) -> None:
-        self.rule = rule
-        self.seen = queue.Seen()
-        self.read_at = elapsed()
-        self.opened_here_at: float | None = None
-        self.is_closed = True
-        self.tally = Tally(rule)
-        self.asking = False
-        self.ended: list[tuple[UUID, Sign | None]] = []
-
-    @property
-    def is_quiet(self) -> bool:
-        """An answered call would change nothing."""
-        return self.is_closed and not self.seen.failures and self.tally.is_idle
-
-    def open_here(self) -> bool:
-        """Open it in this process, before the others know. Returns whether it was closed."""
-        if not self.is_closed:
-            return False
-        self.opened_here_at, self.is_closed = elapsed(), False
-        return True
-
-    def adopt(self, seen: queue.Seen, read_at: float) -> None:
-        changed = seen.generation != self.seen.generation
-        self.seen, self.read_at = seen, read_at
-        if changed:
-            self.tally.forget()
-            self.opened_here_at = None
-        self.is_closed = seen.state is BreakerState.CLOSED and self.opened_here_at is None
-
-    def probe_in_seconds(self) -> float | None:
-        """Until the probe may be asked for, negative when it may be; None when there is none to be had."""
-        if self.opened_here_at is not None:
-            return self.opened_here_at + self.rule.cooldown_seconds - elapsed()
-        if self.seen.probe_in_seconds is None:
-            return None
-        return self.read_at + self.seen.probe_in_seconds - elapsed()
-
-    def failing_seconds(self) -> float:
-        if self.opened_here_at is not None:
-            return elapsed() - self.opened_here_at
-        return self.seen.failing_seconds + elapsed() - self.read_at
 
 
 class Health:
@@ -129,7 +63,7 @@ class Health:
         self._rules = rules or {}
         self._wake = wake
         self._probe_lease_seconds = min(send_timeout_seconds, PROBE_TIMEOUT_SECONDS) + PROBE_MARGIN_SECONDS
-        self._lines: dict[Key, _Line] = {}
+        self._lines: dict[Key, Line] = {}
         self._lock = threading.Lock()
         self._wishes: list[tuple[Key, Future[UUID | None]]] = []
         self._read_at = float("-inf")
@@ -220,23 +154,23 @@ class Health:
         self.pace.adopt(paces)
         self._read_at = before
 
-    def _line(self, channel: Channel, name: str) -> _Line:
+    def _line(self, channel: Channel, name: str) -> Line:
         line = self._lines.get((channel, name))
         if line is None:
             with self._lock:
                 line = self._line_locked((channel, name))
         return line
 
-    def _line_locked(self, key: Key) -> _Line:
+    def _line_locked(self, key: Key) -> Line:
         if key not in self._lines:
-            self._lines[key] = _Line(self._rules.get(key[1], _NO_RULE))
+            self._lines[key] = Line(self._rules.get(key[1], _NO_RULE))
         return self._lines[key]
 
-    def _may_ask(self, line: _Line) -> bool:
+    def _may_ask(self, line: Line) -> bool:
         waiting = line.probe_in_seconds()
         return not line.asking and waiting is not None and waiting <= 0
 
-    def _ask(self, line: _Line, channel: Channel, provider: Provider) -> Ticket | None:
+    def _ask(self, line: Line, channel: Channel, provider: Provider) -> Ticket | None:
         with self._lock:
             if not self._may_ask(line):
                 return None
@@ -268,12 +202,12 @@ class Health:
                     self._end_probe(self._line(*key), token, None)
             self._read_at = float("-inf")
 
-    def _end_probe(self, line: _Line, token: UUID, sign: Sign | None) -> None:
+    def _end_probe(self, line: Line, token: UUID, sign: Sign | None) -> None:
         with self._lock:
             line.ended.append((token, sign))
         self._tell()
 
-    def _count(self, line: _Line, ticket: Ticket, sign: Sign, verdict: Verdict) -> None:
+    def _count(self, line: Line, ticket: Ticket, sign: Sign, verdict: Verdict) -> None:
         with self._lock:
             if ticket.generation != line.seen.generation:
                 return  # its breaker has changed since
@@ -298,7 +232,7 @@ class Health:
             told += self._tell_of_probes(key, line) + self._tell_of_calls(key, line)
         return told
 
-    def _tell_of_probes(self, key: Key, line: _Line) -> int:
+    def _tell_of_probes(self, key: Key, line: Line) -> int:
         told = 0
         while line.ended:
             token, sign = line.ended[0]
@@ -308,7 +242,7 @@ class Health:
             told += 1
         return told
 
-    def _tell_of_calls(self, key: Key, line: _Line) -> int:
+    def _tell_of_calls(self, key: Key, line: Line) -> int:
         if not line.tally.has_news:
             return 0
         with self._lock:

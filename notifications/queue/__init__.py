@@ -26,7 +26,7 @@ from notifications.queue.health import (
 )
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
-from notifications.queue.paces import PaceSeen, lease_calls, read_paces, throttle
+from notifications.queue.paces import PaceSeen, end_rest, lease_calls, read_paces, throttle
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
@@ -69,6 +69,7 @@ __all__ = [
     "count_uncancelled",
     "end_pause",
     "end_probe",
+    "end_rest",
     "expire",
     "insert",
     "lease_calls",

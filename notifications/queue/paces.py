@@ -80,6 +80,14 @@ def throttle(provider: str, seconds: float) -> None:
     ProviderPace.objects.filter(pk=provider).update(throttled_until=Greatest("throttled_until", until))
 
 
+def end_rest(provider: str) -> bool:
+    """Call a provider again that asked not to be called yet. Returns whether it did. Safe to repeat.
+
+    Transaction: the caller's, or autocommit.
+    """
+    return bool(ProviderPace.objects.filter(pk=provider, throttled_until__gt=Now()).update(throttled_until=None))
+
+
 def read_paces() -> dict[str, PaceSeen]:
     """By provider; whatever is missing may be called. One query on a table of a handful of rows."""
     rows = ProviderPace.objects.exclude(throttled_until=None).annotate(left=-SecondsSince("throttled_until"))

@@ -38,13 +38,14 @@ def trip_breaker(channel: str, provider: str, *, reason: object = None, by: str)
 
 
 def reset_breaker(channel: str, provider: str, *, reason: object = None, by: str) -> BreakerView:
-    """Close the breaker, whoever opened it: the provider is called again at once. Safe to repeat.
+    """Close the breaker, whoever opened it, and end the rest that the provider may have asked for: it is called again
+    at once. Safe to repeat.
 
     Raises, Transaction: as `trip_breaker`.
     """
     key, text = check_breaker(channel, provider, reason)
     change = queue.reset_breaker(key, by=by, reason=text)
-    if change.after != change.before:
+    if queue.end_rest(provider) or change.after != change.before:
         log.warning("breaker_reset", extra={"channel": key[0], "provider": provider, "by": by})
     return selectors.breaker(*key)
 
