@@ -228,18 +228,18 @@ def wait_while_open(*, until_probe_seconds: float | None, failing_seconds: float
 
 
 class Tally:
-    """What one process sees of one provider. Not safe for several threads at once."""
+    """What one process sees of one provider. Not safe for several threads at once.
+
+    Attributes:
+        is_idle: an answered call would change nothing in it. Kept ready, since it is asked at every call.
+    """
 
     def __init__(self, rule: BreakerRule) -> None:
         self._rule = rule
         self._window = Window(rule.window_seconds) if rule.min_volume else None
         self._row = 0
         self._unsaid = Calls(0)
-
-    @property
-    def is_idle(self) -> bool:
-        """An answer would change nothing in it."""
-        return self._window is None and not self._row and not self._unsaid.failures
+        self.is_idle = not rule.min_volume
 
     @property
     def has_news(self) -> bool:
@@ -269,6 +269,7 @@ class Tally:
             if failed
             else replace(before, alive=True, failures=0)
         )
+        self._look()
         return opens
 
     def take(self, generation: int, known_failures: int) -> Calls | None:
@@ -278,6 +279,7 @@ class Tally:
             known_failures: those in a row that they have been told of.
         """
         unsaid, self._unsaid = self._unsaid, Calls(0)
+        self._look()
         if unsaid.opens or unsaid.failures or (unsaid.alive and known_failures):
             return replace(unsaid, generation=generation)
         return None
@@ -293,12 +295,17 @@ class Tally:
             error_code=later.error_code or calls.error_code,
             error_message=later.error_message or calls.error_message,
         )
+        self._look()
 
     def forget(self) -> None:
         """Its breaker has changed: what was counted before belongs to another generation."""
         self._row, self._unsaid = 0, Calls(0)
         if self._window is not None:
             self._window = Window(self._rule.window_seconds)
+        self._look()
+
+    def _look(self) -> None:
+        self.is_idle = self._window is None and not self._row and not self._unsaid.failures
 
     def _fails_often(self, failed: bool, now: float) -> bool:
         if self._window is None:

@@ -26,7 +26,7 @@ from notifications.channel import Channel
 from notifications.delivery.line import Line, Ticket
 from notifications.delivery.pace import Pace
 from notifications.providers.base import Provider
-from notifications.verdict import Verdict
+from notifications.verdict import Outcome, Verdict
 from notifyq.runtime.clock import elapsed
 
 log = logging.getLogger(__name__)
@@ -75,12 +75,14 @@ class Health:
         Blocks for as long as the claimer needs to ask for the probe, and only when that is due.
         """
         line = self._line(channel, provider.name)
+        if line.ticket is not None and self.pace.is_free:
+            return line.ticket
         if not line.is_closed and not self._may_ask(line):
             return None
         if not self.pace.take(provider.name):
             return None
         if line.is_closed:
-            return Ticket(channel, provider, line.seen.generation)
+            return self._ticket(line, channel, provider)
         ticket = self._ask(line, channel, provider)
         if ticket is None:
             self.pace.give_back(provider.name)
@@ -93,6 +95,8 @@ class Health:
             bug: it was our own code that failed, which says nothing of the provider.
         """
         line = self._line(ticket.channel, ticket.provider.name)
+        if verdict.outcome is Outcome.ACCEPTED and ticket is line.ticket and line.is_quiet:
+            return
         sign = Sign.NONE if bug else sign_of(verdict)
         if verdict.throttled and self.pace.heed(ticket.provider, verdict):
             self._tell()
@@ -131,9 +135,7 @@ class Health:
     @property
     def is_all_well(self) -> bool:
         """Nothing is open, nobody asked for a rest, and no provider has a rate of its own."""
-        return not (self.pace.rates or self.pace.is_anyone_resting) and all(
-            line.is_closed for line in list(self._lines.values())
-        )
+        return self.pace.is_free and all(line.is_closed for line in list(self._lines.values()))
 
     def refresh(self) -> None:
         """One round: answer those who ask for a probe, tell the others what they do not know, and read what they told;
@@ -165,6 +167,13 @@ class Health:
         if key not in self._lines:
             self._lines[key] = Line(self._rules.get(key[1], _NO_RULE))
         return self._lines[key]
+
+    def _ticket(self, line: Line, channel: Channel, provider: Provider) -> Ticket:
+        with self._lock:
+            ticket = Ticket(channel, provider, line.seen.generation)
+            if line.is_closed:
+                line.ticket = ticket
+        return ticket
 
     def _may_ask(self, line: Line) -> bool:
         waiting = line.probe_in_seconds()

@@ -30,7 +30,15 @@ class Ticket:
 
 
 class Line:
-    """One (channel, provider). What is read of it without the lock is replaced whole, or by one assignment."""
+    """One (channel, provider). What is read of it without the lock is replaced whole, or by one assignment.
+
+    Attributes:
+        opened_here_at: this process has opened it, and the others have not been told, or it has not read of it yet.
+        is_closed: calls go through.
+        ticket: for any of these calls, made with the first.
+        asking: a thread is waiting to be told whether the probe is its own.
+        ended: probes of this process that the others do not know the end of; None stands for one that was not made.
+    """
 
     def __init__(self, rule: BreakerRule) -> None:
         self.rule = rule
@@ -38,6 +46,7 @@ class Line:
         self.read_at = elapsed()
         self.opened_here_at: float | None = None
         self.is_closed = True
+        self.ticket: Ticket | None = None
         self.tally = Tally(rule)
         self.asking = False
         self.ended: list[tuple[UUID, Sign | None]] = []
@@ -51,7 +60,7 @@ class Line:
         """Open it in this process, before the others know. Returns whether it was closed."""
         if not self.is_closed:
             return False
-        self.opened_here_at, self.is_closed = elapsed(), False
+        self.opened_here_at, self.is_closed, self.ticket = elapsed(), False, None
         return True
 
     def adopt(self, seen: queue.Seen, read_at: float) -> None:
@@ -59,7 +68,7 @@ class Line:
         self.seen, self.read_at = seen, read_at
         if changed:
             self.tally.forget()
-            self.opened_here_at = None
+            self.opened_here_at = self.ticket = None
         self.is_closed = seen.state is BreakerState.CLOSED and self.opened_here_at is None
 
     def probe_in_seconds(self) -> float | None:

@@ -59,9 +59,9 @@ class Pace:
         return max(0.0, self._until.get(name, 0.0) - elapsed())
 
     @property
-    def is_anyone_resting(self) -> bool:
-        """Whether some provider wants no call."""
-        return bool(self._until) and any(map(self.throttled_seconds, self._until))
+    def is_free(self) -> bool:
+        """No provider has a rate, and none wants a rest."""
+        return not self.rates and not (self._until and any(map(self.throttled_seconds, self._until)))
 
     def heed(self, provider: Provider, verdict: Verdict) -> bool:
         """Leave a provider alone that said "slow down" and for how long: at once in this process, soon in the others.

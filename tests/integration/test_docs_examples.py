@@ -60,7 +60,7 @@ def values(caller, operator):
 def test_examples__in_their_order__are_answered_as_the_page_says(page, values):
     found = examples(page)
 
-    assert len(found) >= 6
+    assert len(found) >= 3
     assert [(run(command, values).status_code, command) for command, _ in found] == [
         (int(status), command) for command, status in found
     ]
