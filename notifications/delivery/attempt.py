@@ -71,18 +71,19 @@ class Deliverer:
         planned = route(chain, claimed.standing, claimed.unconfirmed_age_seconds, cycle=claimed.cycle)
         if not planned.providers:
             return Finished(held, outcome.held(held.claimed.standing))
+        sender = self.senders(claimed.client_id)
         passed_over: list[Provider] = []
         for provider in planned.providers:
             if self.controls.stop_provider(provider):
                 continue
-            ticket = self.health.admit(claimed.channel, provider)
+            ticket = self.health.admit(claimed.channel, provider, sender)
             if ticket is None:
                 passed_over.append(provider)
                 continue
             if not self._may_begin(held, chain, ticket):
                 self.health.cancel(ticket)
                 return self._concluded(held, hops) if hops else self._unstarted(held)
-            self._call(held, ticket, hops)
+            self._call(held, ticket, sender, hops)
             if hops[-1].verdict.outcome not in NEXT_PROVIDER:
                 break
         return self._concluded(held, hops) if hops else self._unstarted(held, passed_over)
@@ -103,9 +104,9 @@ class Deliverer:
             return False
         return not held.is_past_ttl() and held.usable_seconds() >= self.send_timeout_seconds
 
-    def _call(self, held: Held, ticket: Ticket, hops: list[Hop]) -> None:
+    def _call(self, held: Held, ticket: Ticket, sender: Mapping[str, str], hops: list[Hop]) -> None:
         provider = ticket.provider
-        message = message_of(held, dict(self.senders(held.claimed.client_id)))
+        message = message_of(held, dict(sender))
         started = elapsed()
         try:
             verdict = _checked(provider.send(message, timeout_seconds=self._timeout_seconds(ticket)))
@@ -115,7 +116,7 @@ class Deliverer:
             self.health.report(ticket, unknown, bug=True)
             raise
         hops.append(Hop(provider.name, verdict, started, elapsed()))
-        self.health.report(ticket, verdict)
+        self.health.report(ticket, verdict, is_personal=bool(sender))
 
     def _timeout_seconds(self, ticket: Ticket) -> float:
         if ticket.probe is None:

@@ -38,6 +38,7 @@ ASK_SECONDS = 3.0
 NO_CALL_LEFT = Wait(0.5, 1.0)
 """For what needs a provider whose own rate is used up for the moment."""
 
+NO_SETTINGS: Mapping[str, str] = {}
 Key = tuple[Channel, str]
 _NO_RULE = BreakerRule()
 
@@ -68,12 +69,17 @@ class Health:
         self._wishes: list[tuple[Key, Future[UUID | None]]] = []
         self._read_at = float("-inf")
 
-    def admit(self, channel: Channel, provider: Provider) -> Ticket | None:
+    def admit(self, channel: Channel, provider: Provider, sender: Mapping[str, str] = NO_SETTINGS) -> Ticket | None:
         """Whether the provider may be called now: its breaker lets calls through, or gives this one its probe; and it
         is not called faster than it may be. Every ticket has to be reported, or cancelled.
 
         Blocks for as long as the claimer needs to ask for the probe, and only when that is due.
+
+        Args:
+            sender: the client's own sending settings.
         """
+        if sender and provider.is_senders_own(sender):
+            return Ticket(channel, provider, is_senders_own=True)
         line = self._line(channel, provider.name)
         if line.ticket is not None and self.pace.is_free:
             return line.ticket
@@ -88,16 +94,20 @@ class Health:
             self.pace.give_back(provider.name)
         return ticket
 
-    def report(self, ticket: Ticket, verdict: Verdict, *, bug: bool = False) -> None:
+    def report(self, ticket: Ticket, verdict: Verdict, *, bug: bool = False, is_personal: bool = False) -> None:
         """The call has ended.
 
         Args:
             bug: it was our own code that failed, which says nothing of the provider.
+            is_personal: it was made with sending settings of the client's own: a fault of the account may be theirs.
         """
+        if ticket.is_senders_own:
+            return
         line = self._line(ticket.channel, ticket.provider.name)
         if verdict.outcome is Outcome.ACCEPTED and ticket is line.ticket and line.is_quiet:
             return
         sign = Sign.NONE if bug else sign_of(verdict)
+        sign = Sign.NONE if is_personal and sign is Sign.FAULT else sign
         if verdict.throttled and self.pace.heed(ticket.provider, verdict):
             self._tell()
         if ticket.probe is not None:
@@ -107,6 +117,8 @@ class Health:
 
     def cancel(self, ticket: Ticket) -> None:
         """The call was not made."""
+        if ticket.is_senders_own:
+            return
         self.pace.give_back(ticket.provider.name)
         if ticket.probe is not None:
             self._end_probe(self._line(ticket.channel, ticket.provider.name), ticket.probe, None)

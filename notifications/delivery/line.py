@@ -20,6 +20,7 @@ class Ticket:
         generation: of the breaker that gave it.
         probe: the token, when this call is the probe.
         good_until: on the worker's clock: a probe that has not begun by then is somebody else's.
+        is_senders_own: it goes through an account of the client's own, which the breaker knows nothing of.
     """
 
     channel: Channel
@@ -27,6 +28,7 @@ class Ticket:
     generation: int = 0
     probe: UUID | None = None
     good_until: float = float("inf")
+    is_senders_own: bool = False
 
 
 class Line:
