@@ -60,6 +60,24 @@ def _is_ready(channel: Channel, name: str, health: Health) -> bool:
     return not health.pace.throttled_seconds(name) and (name not in health.pace.rates or health.pace.stock(name) > 0)
 
 
+def out_of_service(
+    chains: Chains, health: Health, is_stopped: Callable[[Provider], bool] = lambda provider: False
+) -> frozenset[Channel]:
+    """The channels that nothing could be sent on now, not even a probe. One whose rate is used up is none of them."""
+    return frozenset(
+        channel
+        for channel, chain in chains.items()
+        if (names := [provider.name for provider in chain.providers if not is_stopped(provider)])
+        and all(_is_out(channel, name, health) for name in names)
+    )
+
+
+def _is_out(channel: Channel, name: str, health: Health) -> bool:
+    if health.is_open(channel, name):
+        return not health.is_probe_due(channel, name)
+    return health.pace.throttled_seconds(name) > 0
+
+
 def rated(chains: Chains, health: Health) -> dict[str, list[Channel]]:
     """The providers with a rate of their own, and the channels that each may be called for now."""
     found: dict[str, list[Channel]] = {}

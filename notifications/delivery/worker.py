@@ -26,7 +26,7 @@ from notifications.delivery.pool import DeliveryPool
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
-from notifications.delivery.terms import rated, terms_of
+from notifications.delivery.terms import out_of_service, rated, terms_of
 from notifications.delivery.upkeep import Upkeep, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
@@ -236,19 +236,24 @@ class Worker:
             return self._options.poll_seconds  # the pool wakes us when it runs low
         if self.claim_once():
             return 0.0 if self._room() > 0 else self._options.poll_seconds
-        waiting = self._next_due_in_seconds(self._options.channels)
-        self._nothing_due = waiting is None or waiting > 0
         if closed := self._terms().closed:
             return self._idle_while_closed(closed)
+        waiting = self._next_due_in_seconds(self._options.channels)
+        self._nothing_due = waiting is None or waiting > 0
         gate = ledger.next_release_in_seconds()
         return self._idle_seconds(min((w for w in (waiting, gate) if w is not None), default=None))
 
     def _idle_while_closed(self, closed: frozenset[Channel]) -> float:
-        """What is overdue in a channel that nothing is taken of must not hide what is due soon in another."""
-        others = sorted(self._served - closed)
-        waiting = self._next_due_in_seconds(others) if others else None
-        idle = self._idle_seconds(waiting)
+        """What is overdue in a channel that nothing is taken of must not hide what is due soon in another; and a drain
+        does not wait for what nobody can send."""
+        out = out_of_service(self._chains, self._health, self._controls.stop_provider)
+        waiting = self._next_due_of(self._served - out)
+        self._nothing_due = waiting is None or waiting > 0
+        idle = self._idle_seconds(self._next_due_of(self._served - closed))
         return min(idle, RATED_WAIT_SECONDS) if self._health.pace.rates else idle
+
+    def _next_due_of(self, channels: frozenset[Channel]) -> float | None:
+        return self._next_due_in_seconds(sorted(channels)) if channels else None
 
     def _idle_seconds(self, next_due: float | None) -> float:
         poll = self._options.poll_seconds * random.uniform(0.75, 1.0)

@@ -142,6 +142,16 @@ def test_outage__of_the_only_provider__puts_off_few_uncounted_and_sends_all_when
         wait_until(lambda: all_are(Status.SENT, 200), 30, "all are SENT")
 
 
+def test_outage__while_a_worker_drains__leaves_what_nobody_can_send(fleet: Fleet) -> None:
+    add(20)
+    dead = {"NOTIFYQ_SANDBOX_URL": f"http://127.0.0.1:{closed_port()}", "NOTIFYQ_BREAKER_FAILURES": "1"}
+
+    assert fleet.start("--drain", ready=0, **dead).wait() == 0
+
+    assert all_are(Status.PENDING, 20)
+    assert ProviderHealth.objects.get().state == "OPEN"
+
+
 def test_rate__of_a_provider__is_not_passed_by_two_processes(fleet: Fleet, sandbox: SandboxProcess) -> None:
     workers = fleet.start("--processes", "2", NOTIFYQ_SANDBOX_RATE_PER_SECOND="20")
     add(40)
