@@ -217,6 +217,7 @@ class Wait:
 def wait_while_open(*, until_probe_seconds: float | None, failing_seconds: float, cooldown_seconds: float) -> Wait:
     """How long a notification waits that no provider can take: until the probe is due, and a part of the outage so
     far, half a cooldown at the most. So it is looked at about once in a cooldown, and goes soon after the end.
+    A probe that is under way, and may be answered at once, is waited for no longer than a cooldown.
 
     Args:
         until_probe_seconds: None when there is no probe, since an operator keeps the breaker open.
@@ -224,7 +225,9 @@ def wait_while_open(*, until_probe_seconds: float | None, failing_seconds: float
     """
     if until_probe_seconds is None:
         return Wait(cooldown_seconds / 2, cooldown_seconds / 2)
-    return Wait(max(0.0, until_probe_seconds), min(cooldown_seconds, max(1.0, failing_seconds)) / 2)
+    return Wait(
+        min(cooldown_seconds, max(0.0, until_probe_seconds)), min(cooldown_seconds, max(1.0, failing_seconds)) / 2
+    )
 
 
 class Tally:

@@ -109,7 +109,7 @@ class Health:
         sign = Sign.NONE if bug else sign_of(verdict)
         sign = Sign.NONE if is_personal and sign is Sign.FAULT else sign
         if verdict.throttled and self.pace.heed(ticket.provider, verdict):
-            self._tell()
+            self._wake()
         if ticket.probe is not None:
             self._end_probe(line, ticket.probe, sign)
         elif not (sign is Sign.ALIVE and line.is_quiet):
@@ -226,7 +226,7 @@ class Health:
     def _end_probe(self, line: Line, token: UUID, sign: Sign | None) -> None:
         with self._lock:
             line.ended.append((token, sign))
-        self._tell()
+        self._wake()
 
     def _count(self, line: Line, ticket: Ticket, sign: Sign, verdict: Verdict) -> None:
         with self._lock:
@@ -242,10 +242,7 @@ class Health:
                     "error_code": verdict.error_code,
                 },
             )
-            self._tell()
-
-    def _tell(self) -> None:
-        self._wake()
+            self._wake()
 
     def _tell_others(self) -> int:
         told = 0

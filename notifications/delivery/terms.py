@@ -79,10 +79,10 @@ def _is_out(channel: Channel, name: str, health: Health) -> bool:
 
 
 def rated(chains: Chains, health: Health) -> dict[str, list[Channel]]:
-    """The providers with a rate of their own, and the channels that each may be called for now."""
+    """The providers with a rate of their own, and the channels that each may be called for now, if only as a probe."""
     found: dict[str, list[Channel]] = {}
     for channel, chain in chains.items():
         for provider in chain.providers:
-            if provider.name in health.pace.rates and not health.is_open(channel, provider.name):
+            if provider.name in health.pace.rates and not _is_out(channel, provider.name, health):
                 found.setdefault(provider.name, []).append(channel)
     return found

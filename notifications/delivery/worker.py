@@ -250,7 +250,9 @@ class Worker:
         waiting = self._next_due_of(self._served - out)
         self._nothing_due = waiting is None or waiting > 0
         idle = self._idle_seconds(self._next_due_of(self._served - closed))
-        return min(idle, RATED_WAIT_SECONDS) if self._health.pace.rates else idle
+        if waiting is None or closed <= out:
+            return idle
+        return min(idle, max(RATED_WAIT_SECONDS, waiting))  # for what waits for a provider's own rate
 
     def _next_due_of(self, channels: frozenset[Channel]) -> float | None:
         return self._next_due_in_seconds(sorted(channels)) if channels else None

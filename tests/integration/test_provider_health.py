@@ -23,7 +23,7 @@ from notifications.delivery.controls import Controls
 from notifications.delivery.health import Health
 from notifications.delivery.held import Finished, Held
 from notifications.delivery.pace import Pace
-from notifications.delivery.terms import terms_of
+from notifications.delivery.terms import rated, terms_of
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Notification, ProviderHealth, ProviderPace
 from notifications.providers.base import Capabilities, Message, Provider, ProviderSettings
@@ -320,6 +320,17 @@ def test_rate__of_the_only_provider__no_more_are_claimed_than_may_be_sent_and_in
     assert [desk.deliver(h).decision.status for h in held] == [Status.SENT] * 2
     assert desk.claim() == []
     assert desk.health.pace.stock("a") == 0
+
+
+def test_rate__of_a_provider_that_is_open__is_leased_for_its_probe() -> None:
+    desk = Desk(Vendor("a", REFUSED), rates={"a": 8.0})
+    desk.health.pace.lease("a")
+    add(3)
+    desk.work()
+    assert rated(desk.chains, desk.health) == {}
+    ProviderHealth.objects.update(probe_due_at=Now())
+    desk.refresh()
+    assert rated(desk.chains, desk.health) == {"a": [EMAIL]}
 
 
 def test_rate__used_up__the_next_of_the_chain_takes_over_and_what_is_bound_waits() -> None:

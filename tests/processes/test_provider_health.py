@@ -125,7 +125,8 @@ def test_outage__of_the_only_provider__puts_off_few_uncounted_and_sends_all_when
 ) -> None:
     port = closed_port()
     usual = {"NOTIFYQ_BREAKER_FAILURES": "2", "NOTIFYQ_BREAKER_COOLDOWN_SECONDS": "0.4"}
-    fleet.start(*START, **usual, NOTIFYQ_SANDBOX_URL=f"http://127.0.0.1:{port}")
+    rate = {"NOTIFYQ_SANDBOX_RATE_PER_SECOND": "1000"}  # the probe of a provider with a rate needs a leased call
+    fleet.start(*START, **usual, **rate, NOTIFYQ_SANDBOX_URL=f"http://127.0.0.1:{port}")
     add(200)
     unavailable = Notification.objects.filter(waiting_reason=WaitingReason.PROVIDER_UNAVAILABLE)
     wait_until(unavailable.exists, 30, "the breaker is open")

@@ -183,6 +183,11 @@ def test_wait__while_open__ends_about_when_the_probe_is_due_and_grows_with_the_o
     assert all(64.0 <= late.draw(dice) <= 88.0 for _ in range(50))
 
 
+def test_wait__while_the_probe_is_under_way__is_no_longer_than_a_cooldown_and_a_half() -> None:
+    wait = wait_while_open(until_probe_seconds=15.0, failing_seconds=9e9, cooldown_seconds=2.0)
+    assert (wait.at_least_seconds, wait.spread_seconds) == (2.0, 1.0)
+
+
 def test_wait__tripped_by_an_operator__is_about_a_cooldown() -> None:
     wait = wait_while_open(until_probe_seconds=None, failing_seconds=1.0, cooldown_seconds=60.0)
     assert (wait.at_least_seconds, wait.spread_seconds) == (30.0, 30.0)
