@@ -5,7 +5,7 @@ from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
-from notifications.admin.provider_health import ProviderHealthAdmin
+from notifications.admin.provider_health import ProviderHealthAdmin, ProviderPaceAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
 from notifications.admin.worker import WorkerAdmin
 
@@ -19,6 +19,7 @@ __all__ = [
     "OperatorActionAdmin",
     "PauseAdmin",
     "ProviderHealthAdmin",
+    "ProviderPaceAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",
 ]

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from notifications import services
 from notifications.errors import InvalidRequest, NotFound
-from notifications.models import ProviderHealth
+from notifications.models import ProviderHealth, ProviderPace
 from notifyq.console import ReadOnlyAdmin
 
 
@@ -83,3 +83,11 @@ class ProviderHealthAdmin(ReadOnlyAdmin):
             act(row.channel, row.provider, by=str(request.user))
             self.log_change(request, row, done)
             self.message_user(request, f"{row} is {done}.")
+
+
+@admin.register(ProviderPace)
+class ProviderPaceAdmin(ReadOnlyAdmin):
+    """How fast the providers may be called: those with a rate of their own, and those that asked for a rest."""
+
+    list_display = ("provider", "throttled_until", "spent_until")
+    fields = list_display

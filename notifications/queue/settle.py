@@ -174,7 +174,8 @@ def release(endings: Sequence[Ending]) -> int:
     """
     names = ("id", "token", "held_status", "status", "waiting_reason", "wait_seconds", "refund")
     columns = {name: _ENDING[name] for name in names}
-    rows = [_ending_row(e)[: len(names)] for e in endings]
+    whole = [dict(zip(_ENDING, _ending_row(e), strict=True)) for e in endings]
+    rows = [tuple(row[name] for name in names) for row in whole]
     with _transaction():
         ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
         give_back_slots(ended)

@@ -7,13 +7,15 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import UniqueConstraint
 
-from notifications.models import Attempt, Content, Notification, Worker
+from notifications.models import Attempt, Content, Notification, ProviderHealth, ProviderPace, Worker
 from notifyq.doctor.finding import Finding, fail, ok, warn
 from notifyq.runtime.probe import Probe
 from ratelimits.models import Gate, Slot
 
 STATEMENT_SECONDS = 3.0
-TABLES = [model._meta.db_table for model in (Notification, Content, Attempt, Worker, Slot, Gate)]
+TABLES = [
+    model._meta.db_table for model in (Notification, Content, Attempt, Worker, ProviderHealth, ProviderPace, Slot, Gate)
+]
 DEAD_ROWS_LEAST = 50_000
 TRANSACTION_AGE_MOST_SECONDS = 60.0
 

@@ -16,6 +16,8 @@ from notifications.models import (
     Notification,
     OperatorAction,
     Pause,
+    ProviderHealth,
+    ProviderPace,
     Worker,
 )
 from notifyq import console
@@ -25,7 +27,7 @@ from tests.support.factories import NotificationFactory
 pytestmark = pytest.mark.django_db
 
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "notifications"]
-CAN_BE_ADDED = (ApiKey, Pause)
+CAN_BE_ADDED = (ApiKey, Pause, ProviderHealth)
 SECRETS = ("hash-of-the-key-hash-of-the-key!", "encrypted-relay", "fingerprint-of-the-request")
 BODY = "Your parcel is on its way"
 
@@ -71,12 +73,15 @@ def rows():
     )
     worker = Worker.objects.create(id="w1", role="delivery", host="h", pid=1)
     pause = Pause.objects.create(scope="CLIENT", value=str(shop.pk), created_by="ops")
+    health = ProviderHealth.objects.create(channel="EMAIL", provider="sandbox")
+    pace = ProviderPace.objects.create(provider="sandbox")
     action = OperatorAction.objects.create(
         notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
     )
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
-    return {type(row): row for row in (shop, key, notification, content, attempt, worker, pause, action, dead)}
+    made = (shop, key, notification, content, attempt, worker, pause, health, pace, action, dead)
+    return {type(row): row for row in made}
 
 
 def address(model, what, *args):
