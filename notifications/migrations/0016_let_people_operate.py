@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0009_order_by_rank'),
+        ('notifications', '0010_find_waiting_of_recipient'),
     ]
 
     operations = [
