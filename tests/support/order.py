@@ -1,6 +1,8 @@
-"""The order of the tests: what takes long and mostly waits goes first, so that no core waits for it at the end."""
+"""The order of the tests and how many run at once: what mostly waits goes first, beside what computes."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -18,3 +20,11 @@ def _part(item: pytest.Item) -> int:
     if item.get_closest_marker("processes"):
         return 0
     return 1 if item.nodeid.startswith(LONG) else 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One process more than there are cores, for `-n auto`: the tests of real processes wait more than they compute."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
