@@ -7,8 +7,7 @@ from django.db import connection
 
 from notifyq.bench import rows, scratch
 
-# In one process of pytest-xdist, since they count the databases of the server.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("bench")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def databases():

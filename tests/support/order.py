@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-LONG = ("tests/concurrency/", "tests/integration/test_plans.py", "tests/integration/test_bench.py")
+LONG = ("tests/concurrency/", "tests/integration/test_plans.py")
 """Beside those that start processes."""
 
 
