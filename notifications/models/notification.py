@@ -141,6 +141,10 @@ class Notification(LeasedModel):
                 name="notification_claim_channel",
             ),
             models.Index("rank", "due_at", "id", condition=READY & Q(suspect=True), name="notification_suspect"),
+            # What else waits for a recipient that was found over the limit.
+            models.Index(
+                "client", "recipient", "due_at", condition=READY & Q(suspect=False), name="notification_ready"
+            ),
             models.Index(
                 "parked_by",
                 "rank",
