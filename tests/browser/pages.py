@@ -158,7 +158,7 @@ class ConfirmRetry:
 class NotificationPage:
     def __init__(self, page: Any) -> None:
         self.page = page
-        page.locator(".inline-group").first.wait_for()
+        page.wait_for_url("**/change/")
 
     @classmethod
     def opened(cls, window: BrowserWindow, notification_id: UUID) -> NotificationPage:

@@ -11,6 +11,9 @@ from django.test import Client
 from notifyq.roles import Role
 
 PATIENT_SECONDS = 20
+BLOCKED = "csp"
+# A stranger's HTML may stand in a frame with a policy of its own. That what it tries there is refused is no trouble.
+IN_A_FRAME = ("the document's frame is sandboxed", '"img-src data:"')
 NOT_FOUND, SERVER_FAULT = 404, 500
 WIDTH, HEIGHT = 1280, 800
 
@@ -29,8 +32,8 @@ class BrowserWindow:
         self._troubles = troubles
         context.set_default_timeout(PATIENT_SECONDS * 1000)
         context.on("page", self._watch)
-        context.on("request", self._look_where_it_goes)
         context.on("response", self._look_what_came)
+        context.on("requestfailed", self._look_what_failed)
         self.page = self.tab()
 
     def tab(self) -> Any:
@@ -64,16 +67,22 @@ class BrowserWindow:
 
     def _note(self, page: Any, message: Any) -> None:
         """Breaches of our own content security policy are errors. What could not be loaded is looked at elsewhere."""
-        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+        is_expected = message.text.startswith("Failed to load resource") or any(t in message.text for t in IN_A_FRAME)
+        if message.type == "error" and not is_expected:
             self._troubles.append(f"{page.url}: {message.text}")
 
-    def _look_where_it_goes(self, request: Any) -> None:
-        if not request.url.startswith((self.base_url, "data:")):
-            self._troubles.append(f"asked for {request.url}")
-
     def _look_what_came(self, response: Any) -> None:
+        self._look_where_it_went(response.url)
         if response.status == NOT_FOUND or response.status >= SERVER_FAULT:
             self._troubles.append(f"{response.url} answered {response.status}")
+
+    def _look_what_failed(self, request: Any) -> None:
+        if request.failure != BLOCKED:  # by a policy: it has never left the browser
+            self._look_where_it_went(request.url)
+
+    def _look_where_it_went(self, url: str) -> None:
+        if not url.startswith((self.base_url, "data:")):
+            self._troubles.append(f"asked for {url}")
 
 
 class Visitors:
