@@ -6,7 +6,7 @@ undelivered, and `resolve` settles what nobody knew. Every change is one guarded
 """
 
 from notifications.queue.abandon import abandon
-from notifications.queue.acts import Act, Actor
+from notifications.queue.acts import Act, Actor, hold_for_act
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
@@ -53,6 +53,7 @@ __all__ = [
     "end_pause",
     "expire",
     "fold_tallies",
+    "hold_for_act",
     "insert",
     "leave",
     "next_due_in_seconds",
