@@ -195,6 +195,12 @@ def test_resolve__each_way__ends_it_so(operator: Client, deed: str, status: Stat
     assert Notification.objects.values_list("status", "last_error_code").get() == (status, code)
 
 
+def test_resolve__dead_letter_that_was_certainly_not_sent__says_why_not(operator: Client) -> None:
+    told = post(operator, NotificationFactory(status=Status.DEAD_LETTERED), "resolve-sent")
+
+    assert told == "Nothing was done. It is not held as unconfirmed."
+
+
 def test_retry__past_its_time_to_live__asks_for_a_new_one(operator: Client) -> None:
     row = NotificationFactory(status=Status.FAILED, expires_at=ago(60))
     assert 'name="live_hours"' in operator.get(f"{PLACE}{row.pk}/change/").content.decode()

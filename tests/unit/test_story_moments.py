@@ -11,7 +11,7 @@ from notifications.admin.story.reading import History
 from notifications.models import Attempt, Client, Notification, OperatorAction
 from notifications.status import Status
 from notifications.story.moment import Moment
-from notifications.story.why import Facts
+from notifications.story.why import ActFacts, Facts
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -119,7 +119,7 @@ def test_attempt__of_a_lost_worker__has_no_duration() -> None:
 def test_act__says_who_why_and_what_it_was() -> None:
     act = OperatorAction(
         action="RETRY", actor="ada", actor_kind="API_KEY", reason="relay is back", status_before="FAILED",
-        created_at=ago(10), details={"expiresAt": "2030"},
+        created_at=ago(10), details={"expiresAt": "2030-01-01T00:00:00Z", "many": True},
     )  # fmt: skip
 
     found = next(m for m in story(a_row(), actions=[act]) if m.badge == ("operator", "busy"))
@@ -128,7 +128,8 @@ def test_act__says_who_why_and_what_it_was() -> None:
     assert dict(found.facts) == {
         "reason": ("relay is back",),
         "it was": ("FAILED",),
-        "expiresAt": ("2030",),
+        "new expiry": (datetime(2030, 1, 1, tzinfo=UTC),),
+        "many": ("True",),
         "known by": ("api key",),
     }
 
@@ -143,6 +144,23 @@ def test_story__ended__puts_the_end_at_its_time() -> None:
     found = story(a_row(status="EXPIRED", finished_at=ago(100)))
 
     assert (found[-1].at, found[-1].badge) == (ago(100), ("EXPIRED", "quiet"))
+
+
+def test_story__cancelled_by_an_operator__shows_the_act_before_its_effect() -> None:
+    """Both stand in one transaction, the record by some milliseconds the later."""
+    act = OperatorAction(action="CANCEL", actor="ada", actor_kind="USER", created_at=ago(99.9), status_before="PENDING")
+    row = a_row(status="CANCELLED", finished_at=ago(100))
+    facts = Facts(
+        status=Status.CANCELLED,
+        due_at=row.due_at,
+        changed_at=row.updated_at,
+        finished_at=row.finished_at,
+        last_act=ActFacts("CANCEL", "ada", ago(99.9)),
+    )
+
+    found = moments(row, History([], [act], [], [], is_cut=False), facts, NOW)
+
+    assert [m.badge and m.badge[0] for m in found] == [None, "operator", "CANCELLED"]
 
 
 def test_look_up__asked_often__says_how_often_and_when_last() -> None:

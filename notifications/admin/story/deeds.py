@@ -67,7 +67,12 @@ def reschedule(notification_id: UUID, actor: Actor, reason: str, values: Values)
 
 def resolve(notification_id: UUID, actor: Actor, reason: str, values: Values, *, outcome: Status) -> str:
     """Say what became of it."""
-    services.resolve(notification_id, actor, outcome=outcome.value, reason=reason)
+    try:
+        services.resolve(notification_id, actor, outcome=outcome.value, reason=reason)
+    except TooLate as late:
+        if late.status == Status.DEAD_LETTERED:
+            raise Unclear("It is not held as unconfirmed.") from None
+        raise
     return f"Resolved: it is {outcome} now."
 
 

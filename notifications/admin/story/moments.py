@@ -20,6 +20,7 @@ from notifications.verdict import Outcome
 NOTICED = timedelta(seconds=1)
 """Shorter waits are not worth a line."""
 _DONE = {"RETRY": "Retried", "RESOLVE": "Resolved", "CANCEL": "Cancelled", "RESCHEDULE": "Rescheduled"}
+_DETAILS = {"sendAt": "not before", "expiresAt": "new expiry"}
 
 
 def moments(row: Notification, history: History, facts: Facts, now: datetime) -> list[Moment]:
@@ -88,18 +89,24 @@ def _wait(since: datetime, until: datetime, reason: str) -> Iterator[Moment]:
 
 
 def _act(action: OperatorAction) -> Moment:
-    details = [(name, str(value)) for name, value in sorted(action.details.items())]
     return Moment(
         at=action.created_at,
         title=(f"{_DONE.get(action.action, action.action)} by {action.actor}",),
         badge=("operator", "busy"),
-        facts=told(
-            ("reason", action.reason or "none given"),
-            ("it was", action.status_before),
-            *details,
-            ("known by", action.actor_kind.lower().replace("_", " ")),
+        facts=(
+            *told(("reason", action.reason or "none given"), ("it was", action.status_before)),
+            *((_DETAILS.get(name, name), _detail(value)) for name, value in sorted(action.details.items())),
+            *told(("known by", action.actor_kind.lower().replace("_", " "))),
         ),
     )
+
+
+def _detail(value: object) -> Said:
+    """As an instant where it is one."""
+    try:
+        return (datetime.fromisoformat(str(value)),)
+    except ValueError:
+        return (str(value),)
 
 
 def of_look_up(look_up: Any) -> Moment:
@@ -143,5 +150,12 @@ def _present(row: Notification, facts: Facts, now: datetime) -> Iterator[Moment]
     if facts.status is Status.PROCESSING:
         yield Moment(at=facts.changed_at, title=(f"Claimed by worker {facts.worker_id}",))
     badge = (row.status, STATUS_TONES.get(facts.status, "quiet"))
-    at = facts.finished_at or now if facts.status in FINAL else now
-    yield Moment(at=at, title=why(facts, now), badge=badge)
+    yield Moment(at=_stands_since(facts, now), title=why(facts, now), badge=badge)
+
+
+def _stands_since(facts: Facts, now: datetime) -> datetime:
+    """An act that ended it was recorded a moment after its effect: it is shown before."""
+    if facts.status not in FINAL or facts.finished_at is None:
+        return now
+    ended_by_act = facts.last_act is not None and facts.last_act.action in ("CANCEL", "RESOLVE")
+    return max(facts.finished_at, facts.last_act.at) if facts.last_act and ended_by_act else facts.finished_at
