@@ -141,23 +141,19 @@ def _failed_so_far(facts: Facts) -> str:
 def _unavailable(facts: Facts) -> Said:
     who = facts.unconfirmed_provider or "No provider"
     takes = "takes nothing now" if facts.unconfirmed_provider else "can take it now"
-    return (
-        (f"{who} {takes}",) if facts.unavailable_since is None else (f"{who} {takes}, since ", facts.unavailable_since)
-    )
+    since: Said = () if facts.unavailable_since is None else (", since ", facts.unavailable_since)
+    return (f"{who} {takes}", *since)
 
 
 def _due(facts: Facts, now: datetime) -> Said:
     if facts.pause is not None:
         return _paused(facts)
-    since: Said = (
-        "It is due since ",
-        facts.due_at,
-        ", for ",
-        now - facts.due_at,
-        ", and no worker has claimed it yet: ",
-    )
+    if facts.unavailable_since is not None:
+        return (*_unavailable(facts), ": it goes on as soon as one can.")
+    age = now - facts.due_at
+    since: Said = ("It is due since ", facts.due_at, ", for ", age, ", and no worker has claimed it yet: ")
     if not facts.workers_alive:
-        return (*since, "none is alive. Start `manage.py run_workers`.")
+        return (*since, "none is alive. Start manage.py run_workers.")
     alive = "1 is alive" if facts.workers_alive == 1 else f"{facts.workers_alive} are alive"
     if facts.is_suspect:
         return (*since, f"a worker died while holding it, so it is tried alone; {alive}.")

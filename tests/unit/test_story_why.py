@@ -64,6 +64,11 @@ def test_provider_unavailable__known_since__says_since_when_and_next_try() -> No
     assert told == "No provider can take it now, since 11:00: it is tried again at 13:00, in 1:00:00."
 
 
+def test_due__no_provider_takes_it__says_since_when() -> None:
+    told = sentence(Status.PENDING, unavailable_since=NOW - HOUR)
+    assert told == "No provider can take it now, since 11:00: it goes on as soon as one can."
+
+
 def test_provider_unavailable__bound_to_one__names_it() -> None:
     told = sentence(Status.PENDING, WaitingReason.PROVIDER_UNAVAILABLE, due_at=NOW + HOUR, unconfirmed_provider="sms-a")
     assert told.startswith("sms-a takes nothing now: ")
