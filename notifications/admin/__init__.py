@@ -34,6 +34,7 @@ __all__ = [
 for _order, _label, _model in (
     (20, "Dead letters", "deadletter"),
     (30, "Notifications", "notification"),
+    (40, "Providers", "providerhealth"),
     (60, "Pauses", "pause"),
     (80, "Workers", "worker"),
     (90, "Acts", "operatoraction"),

@@ -7,7 +7,7 @@ undelivered, and `resolve` settles what nobody knew. Every change is one guarded
 """
 
 from notifications.queue.abandon import abandon
-from notifications.queue.acts import Act, Actor
+from notifications.queue.acts import Act, Actor, hold_for_act
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.asked import LookUpRecord
@@ -88,6 +88,7 @@ __all__ = [
     "expire",
     "fold_tallies",
     "free_askings",
+    "hold_for_act",
     "insert",
     "lease_calls",
     "leave",

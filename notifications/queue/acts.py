@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from notifications.models import Action, ActorKind, OperatorAction
+from notifications.models import Action, ActorKind, Notification, OperatorAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +48,15 @@ def record(action: Action, act: Act | None, before: Sequence[tuple[UUID, str]]) 
         )
         for identity, status in before
     )
+
+
+def hold_for_act(notification_id: UUID) -> OperatorAction | None:
+    """Keep everybody else from acting on a notification until the present transaction ends.
+
+    Returns:
+        The last act on it; None when there was none, or no such notification.
+
+    Transaction: the caller's. Locks: the row; waits for whoever else is changing it.
+    """
+    list(Notification.objects.select_for_update(no_key=True).filter(pk=notification_id).values_list("pk"))
+    return OperatorAction.objects.filter(notification=notification_id).order_by("-pk").first()

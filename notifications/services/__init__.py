@@ -1,6 +1,7 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
 from notifications.queue import Actor
+from notifications.services.acts import as_seen
 from notifications.services.breakers import check_breaker, reset_breaker, trip_breaker
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
@@ -24,6 +25,7 @@ __all__ = [
     "GroupSubmission",
     "RetriedMany",
     "Submission",
+    "as_seen",
     "cancel",
     "cancel_together",
     "check_breaker",
