@@ -128,6 +128,8 @@ class Notification(LeasedModel):
                 condition=Q(parked_by__isnull=False),
                 name="notification_parked",
             ),
+            # For operators: what waits, in an order that nothing changes.
+            models.Index("id", condition=PENDING, name="notification_waiting"),
             models.Index("id", condition=Q(status=Status.RECONCILING), name="notification_reconciling"),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),

@@ -2,13 +2,17 @@
 
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
 `expire` end what still waits, `reschedule` gives it another time. An operator's `retry` puts back what ended
-undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
+undelivered, and `resolve` settles what nobody knew; `begin_bulk` has such a thing done to all that matches. Every
+change is one guarded statement, so any two callers may race.
 """
 
 from notifications.queue.abandon import abandon
 from notifications.queue.acts import Act, Actor
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
+from notifications.queue.bulk import begin_bulk, resume_bulk, stop_bulk, work_off
+from notifications.queue.bulk_preview import BulkCount, count_bulk, sample_bulk
+from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
@@ -33,6 +37,8 @@ __all__ = [
     "Act",
     "Actor",
     "AttemptRecord",
+    "BulkCount",
+    "BulkSelection",
     "Claim",
     "Claimed",
     "Claimer",
@@ -44,10 +50,12 @@ __all__ = [
     "Together",
     "abandon",
     "beat",
+    "begin_bulk",
     "begin_pause",
     "cancel",
     "cancel_together",
     "claim",
+    "count_bulk",
     "count_retryable",
     "count_uncancelled",
     "end_pause",
@@ -65,9 +73,13 @@ __all__ = [
     "reschedule",
     "rescue",
     "resolve",
+    "resume_bulk",
     "retry",
     "retry_many",
     "retryable",
+    "sample_bulk",
     "settle",
     "start_sends",
+    "stop_bulk",
+    "work_off",
 ]

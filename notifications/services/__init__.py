@@ -1,6 +1,7 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
-from notifications.queue import Actor
+from notifications.queue import Actor, BulkSelection
+from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
 from notifications.services.reschedule import reschedule
@@ -18,10 +19,13 @@ from notifications.services.submit import (
 
 __all__ = [
     "Actor",
+    "BulkPreview",
+    "BulkSelection",
     "CancelledTogether",
     "GroupSubmission",
     "RetriedMany",
     "Submission",
+    "begin_bulk",
     "cancel",
     "cancel_together",
     "check_group_request",
@@ -29,11 +33,15 @@ __all__ = [
     "check_request",
     "find_pause",
     "pause",
+    "preview_bulk",
+    "read_bulk",
     "reschedule",
     "resolve",
     "resume",
+    "resume_bulk",
     "retry",
     "retry_many",
+    "stop_bulk",
     "submit",
     "submit_group",
     "submit_many",
