@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from notifications.models import ActorKind, BulkAct, BulkStatus
 from notifications.queue.acts import Act, Actor
-from notifications.queue.bulk_selection import BulkSelection, selection_from
+from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.bulk_walk import Batch, Place, walk
 from notifyq.leasing import SecondsSince, in_transaction_bounded
 
@@ -150,7 +150,9 @@ def _work_on(act: BulkAct, burst_seconds: float) -> int:
 def _walk(act: BulkAct, limit: int) -> Batch:
     who = Actor(ActorKind(act.actor_kind), act.actor)
     place = None if act.cursor_id is None else Place(act.cursor_at, act.cursor_id)
-    return walk(selection_from(act.selection), act.cutoff, place, limit, Act(who, act.reason, {"bulkAct": str(act.pk)}))
+    return walk(
+        BulkSelection.from_json(act.selection), act.cutoff, place, limit, Act(who, act.reason, {"bulkAct": str(act.pk)})
+    )
 
 
 def _advance(act: BulkAct, batch: Batch, used_seconds: float) -> None:

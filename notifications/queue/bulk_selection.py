@@ -61,6 +61,11 @@ class BulkSelection:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: _plain(value) for name, value in values.items() if value is not None and value is not False}
 
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> BulkSelection:
+        """What `as_json` wrote."""
+        return cls(**{name: _READERS.get(name, str)(value) for name, value in stored.items()})
+
     def digest(self) -> str:
         """The same for the same filter and act."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
@@ -77,13 +82,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "include_unsure": bool,
 }
 """What is no text; the rest is."""
-
-
-def selection_from(stored: dict[str, Any]) -> BulkSelection:
-    """What `as_json` wrote."""
-    return BulkSelection(
-        **{name: _READERS[name](value) if name in _READERS else value for name, value in stored.items()}
-    )
 
 
 def matching(selection: BulkSelection, cutoff: datetime) -> QuerySet[Notification]:

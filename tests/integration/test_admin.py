@@ -11,6 +11,7 @@ from django.utils import timezone
 from notifications.models import (
     ApiKey,
     Attempt,
+    BulkAct,
     Client,
     Content,
     DeadLetter,
@@ -79,7 +80,17 @@ def rows():
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
     tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
-    made = (shop, key, notification, content, attempt, worker, pause, action, dead, tally)
+    bulk = BulkAct.objects.create(
+        form_id=uuid7(),
+        action="RETRY",
+        selection={"action": "RETRY", "status": "FAILED"},
+        cutoff=timezone.now(),
+        rate_per_second=1,
+        actor_kind="USER",
+        actor="ada",
+        reason="why",
+    )
+    made = (shop, key, notification, content, attempt, worker, pause, action, dead, tally, bulk)
     return {type(row): row for row in made}
 
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from notifications import queue
 from notifications.delivery.upkeep import Upkeep
 from notifications.models import Action, BulkAct, BulkStatus, Notification, OperatorAction
 from notifications.queue import bulk, bulk_walk
-from notifications.queue.bulk_selection import selection_from
 from notifications.queue.retry import take_back
 from notifications.status import Status
 from notifyq.runtime import wakeup
@@ -279,7 +279,7 @@ def test_selection__stored_and_read_again__is_the_same():
         include_unsure=True,
     )
 
-    assert selection_from(selection.as_json()) == selection
+    assert queue.BulkSelection.from_json(selection.as_json()) == selection
 
 
 def test_upkeep__of_a_worker__works_bulk_acts_off():
@@ -290,3 +290,52 @@ def test_upkeep__of_a_worker__works_bulk_acts_off():
 
     act.refresh_from_db()
     assert (act.status, act.done_count) == (BulkStatus.DONE, 2)
+
+
+MANY = """
+INSERT INTO notifications_notification (id, status, client_id, idempotency_key, fingerprint, channel, recipient,
+  send_at, max_attempts, on_unconfirmed, finished_at, last_error_code)
+SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'DEAD_LETTERED' WHEN 1 THEN 'PENDING' ELSE 'SENT' END, %s,
+  'many ' || n, '', 'EMAIL', 'ada@example.org', now(), 6, 'RETRY',
+  CASE WHEN n % 4 <> 1 THEN now() - n * interval '1 s' END, 'x'
+FROM generate_series(1, 20000) n
+"""
+
+
+def test_walk__on_a_big_table__reads_its_index_in_order_and_no_more_than_its_window(monkeypatch):
+    monkeypatch.setattr(bulk_walk, "WINDOW", 500)
+    monkeypatch.setattr(bulk, "BATCH_MOST", 50)
+    with connection.cursor() as cursor:
+        cursor.execute(MANY.replace("% ", "%% "), [ClientFactory().pk])
+        cursor.execute("ANALYZE notifications_notification")
+    expected = {Action.RETRY: "notification_undelivered", Action.CANCEL: "notification_waiting"}
+    for action, index in expected.items():
+        act = begin(action, cutoff=database_now() + timedelta(days=1))
+        assert queue.work_off(2.0) == 50  # a first batch, so that the second has a cursor
+        let_pass(act, 2.0)
+        with CaptureQueriesContext(connection) as caught:
+            assert queue.work_off(2.0) == 50
+        looks = [q["sql"] for q in caught.captured_queries if _is_walk(q["sql"])]
+        assert len(looks) == 3  # the window's end, the rows, what is skipped between them
+        for sql in looks:
+            nodes = list(_nodes(_explained(sql)))
+            assert {n.get("Index Name") for n in nodes if "Index" in n["Node Type"]} == {index}, sql
+            assert not [n for n in nodes if "Seq Scan" in n["Node Type"] or "Sort" in n["Node Type"]], sql
+            assert max(n["Actual Rows"] + n.get("Rows Removed by Filter", 0) for n in nodes) <= 501, sql
+        queue.stop_bulk(act.pk, OPERATOR)
+
+
+def _is_walk(sql):
+    return sql.startswith("SELECT") and 'FROM "notifications_notification"' in sql and "FOR NO KEY" not in sql
+
+
+def _explained(sql):
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql.replace("%", "%%"))
+        return cursor.fetchone()[0][0]["Plan"]
+
+
+def _nodes(plan):
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from _nodes(child)
