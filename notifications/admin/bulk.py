@@ -128,7 +128,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
-    context = {"values": values, "errors": _by_field(errors), **bulk_form.choices()}
+    context = {"values": values, "errors": _by_field(errors), **bulk_form.choices(values)}
     return _page(request, "console/bulk_preview.html", "Act on everything that matches", **context)
 
 
@@ -143,7 +143,7 @@ def _confirm(
     context = {
         "values": values,
         "errors": _by_field(errors),
-        **bulk_form.choices(),
+        **bulk_form.choices(values),
         "preview": seen,
         "verb": seen.selection.action.value.capitalize(),
         "sample": [(row, row.recipient if may_see else masked(row.recipient), _tone(row)) for row in seen.sample or ()],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,7 @@ STATUSES = (Status.DEAD_LETTERED, Status.FAILED, Status.PENDING)
 OLD_SECONDS = 3600
 """A preview is confirmed within an hour: after that it says too little about what is there."""
 _SALT = "notifications.bulk"
+_PICKED = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.0+)?(?:Z|\+00:00)?)?)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,19 @@ def opened(sealed: str) -> Confirmation | None:
     )
 
 
+def pickers(values: Mapping[str, str]) -> dict[str, str | None]:
+    """The instants among the values as the browser's picker takes them, which knows whole seconds and no zones; None
+    for what it could not show, which stays text."""
+    return {name: _picked(values[name]) for name in ("after", "before", "send_at")}
+
+
+def _picked(text: str) -> str | None:
+    match = _PICKED.fullmatch(text)
+    if match is None:
+        return None
+    return f"{match[1]}T{match[2] or '00:00'}" if match[1] else ""
+
+
 def values_of(given: Mapping[str, str]) -> dict[str, str]:
     """The filter's fields, empty where nothing was given."""
     return {name: given.get(name, "").strip() for name in NAMES}
@@ -78,9 +93,10 @@ def values_from(selection: BulkSelection) -> dict[str, str]:
     return {name: str(stored.get(name) or "") for name in NAMES}
 
 
-def choices() -> dict[str, Any]:
-    """What the fields with fixed answers offer."""
+def choices(values: Mapping[str, str]) -> dict[str, Any]:
+    """What the fields with fixed answers offer, and what the pickers show."""
     return {
+        "pickers": pickers(values),
         "acts": [(action.value, action.value.capitalize()) for action in BULK_ACTIONS],
         "statuses": [status.value for status in STATUSES],
         "channels": [channel.value for channel in Channel],

@@ -25,6 +25,7 @@ BATCH_SECONDS = 0.5
 """How much of its rate a batch takes at least: many tiny ones would cost more than they do."""
 PASSES_MOST = 10
 """How often an act begins again for what others held when it came by; after that it is let be."""
+TRIES = 5
 FAILURES_MOST = 5
 FAILURE_WAIT_SECONDS = 5.0
 
@@ -49,28 +50,38 @@ def begin_bulk(
     """
     digest = selection.digest()
     same = Q(form_id=form_id) | Q(action=selection.action, selection_digest=digest, status=BulkStatus.RUNNING)
-    while True:
-        try:
-            with transaction.atomic():
-                made = BulkAct.objects.create(
-                    form_id=form_id,
-                    action=selection.action,
-                    selection=selection.as_json(),
-                    selection_digest=digest,
-                    cutoff=cutoff,
-                    rate_per_second=rate_per_second,
-                    actor_kind=act.actor.kind,
-                    actor=act.actor.name,
-                    reason=act.reason,
-                    previewed_count=previewed_count,
-                )
-                _note(made.pk, "BEGUN", act.actor)
-                return made, True
-        except IntegrityError:
-            present = BulkAct.objects.filter(same).order_by("id").first()
-            if present is not None:
-                return present, False
-            # It ended between the two statements.
+    columns = {
+        "form_id": form_id,
+        "action": selection.action,
+        "selection": selection.as_json(),
+        "selection_digest": digest,
+        "cutoff": cutoff,
+        "rate_per_second": rate_per_second,
+        "actor_kind": act.actor.kind,
+        "actor": act.actor.name,
+        "reason": act.reason,
+        "previewed_count": previewed_count,
+    }
+    for _ in range(TRIES):
+        made = _make(columns, act.actor)
+        if made is not None:
+            return made, True
+        present = BulkAct.objects.filter(same).order_by("id").first()
+        if present is not None:
+            return present, False
+        # It ended between the two statements.
+    raise IntegrityError("an act with this filter comes and goes")
+
+
+def _make(columns: Mapping[str, Any], actor: Actor) -> BulkAct | None:
+    """None where the constraints say that there is one already."""
+    try:
+        with transaction.atomic():
+            made = BulkAct.objects.create(**columns)
+            _note(made.pk, "BEGUN", actor)
+            return made
+    except IntegrityError:
+        return None
 
 
 def stop_bulk(act_id: UUID, actor: Actor) -> bool:

@@ -364,3 +364,20 @@ def test_pages__their_queries__are_few(operator, django_assert_max_num_queries):
     for name in ("act", "act-fresh"):
         with django_assert_max_num_queries(6):
             operator.get(address(name, act))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("", 'type="datetime-local" step="1" value=""'),
+        ("2026-01-31", 'type="datetime-local" step="1" value="2026-01-31T00:00"'),
+        ("2026-01-31 08:30", 'type="datetime-local" step="1" value="2026-01-31T08:30"'),
+        ("2026-01-31T08:30:05Z", 'type="datetime-local" step="1" value="2026-01-31T08:30:05"'),
+        ("2026-01-31T08:30:05.25+02:00", 'type="text" value="2026-01-31T08:30:05.25+02:00"'),
+        ("soon", 'type="text" value="soon"'),
+    ],
+)
+def test_form__an_instant__is_shown_so_that_looking_again_loses_nothing(operator, given, shown):
+    page = look(operator, after=given).content.decode()
+
+    assert f'<input id="id_after" name="after" {shown}' in page
