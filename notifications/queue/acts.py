@@ -46,9 +46,16 @@ def record(action: Action, act: Act | None, before: Sequence[tuple[UUID, str]]) 
     """
     if act is None or not before:
         return
-    arrays = Arrays({"id": "uuid", "status": "text"}, before)
+    arrays = Arrays({"id": "uuid", "status": "text"}, [(identity, str(status)) for identity, status in before])
     with connection.cursor() as cursor:
         cursor.execute(
             _RECORD.format(source=arrays.source("v")),
-            [action, act.actor.kind, act.actor.name, act.reason, json.dumps(dict(act.details)), *arrays.parameters()],
+            [
+                action.value,
+                act.actor.kind.value,
+                act.actor.name,
+                act.reason,
+                json.dumps(dict(act.details)),
+                *arrays.parameters(),
+            ],
         )

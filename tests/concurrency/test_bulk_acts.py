@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -139,6 +140,7 @@ def test_retry__a_row_that_somebody_holds__is_taken_in_the_next_pass():
         assert Rival(lambda: queue.work_off(2.0)).start().result() == 1
     act.refresh_from_db()
     assert (act.status, act.pass_number, statuses([second])) == (BulkStatus.RUNNING, 2, {Status.PENDING: 1})
+    assert act.paced_at - act.worked_at == timedelta(seconds=1)  # the holder is given time
 
     work_to_the_end(act)
 

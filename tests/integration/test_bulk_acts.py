@@ -339,3 +339,16 @@ def _nodes(plan):
     yield plan
     for child in plan.get("Plans", []):
         yield from _nodes(child)
+
+
+def test_end__something_is_held_in_every_pass__the_act_ends_all_the_same(monkeypatch):
+    dead(2)
+    monkeypatch.setattr(bulk_walk, "lock", lambda rows, columns, limit: [])
+    act = begin()
+
+    work_to_the_end(act)
+
+    assert (act.status, act.done_count, act.missed_count, act.pass_number) == (
+        *(BulkStatus.DONE, 0, 2),
+        bulk.PASSES_MOST,
+    )
