@@ -34,6 +34,17 @@ def find_notifications(rows: QuerySet[Notification], term: str) -> QuerySet[Noti
     return rows.filter(pk__in=ids)
 
 
+def find_same_recipient(rows: QuerySet[Notification], notification_id: str | None) -> QuerySet[Notification]:
+    """The newest 500 that went to the recipient of that notification over the same channel."""
+    found = as_uuid(notification_id or "")
+    like = Notification.objects.filter(pk=found).values_list("recipient", "channel").first() if found else None
+    if like is None:
+        return rows.none()
+    recipient, channel = like
+    clients = list(Client.objects.values_list("pk", flat=True))
+    return rows.filter(pk__in=list(_newest(Q(recipient=recipient, channel=channel), clients)))
+
+
 def _conditions(term: str) -> Iterator[Q]:
     yield Q(recipient__in={term, term.lower()})
     yield Q(reference=term) & ~Q(reference="")
