@@ -40,7 +40,7 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
 ) -> None:
     stranger, operator = visitors.open(None, color_scheme=scheme), visitors.open(Role.OPERATOR, color_scheme=scheme)
     addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.notification(story.pk)]
-    addresses += [pages.PAUSES, pages.WEBHOOK_EVENTS]
+    addresses += [pages.PAUSES, pages.PROVIDERS, pages.WEBHOOK_EVENTS, pages.BULK_PREVIEW]
 
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()

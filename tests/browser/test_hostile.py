@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from notifications.models import Client, Notification, OperatorAction, Pause, Worker
+from notifications.models import Client, Notification, OperatorAction, Pause, ProviderHealth, Worker
 from notifications.status import Status
 from notifications.verdict import Outcome
 from tests.browser import IN_THE_BROWSER, pages
@@ -52,6 +52,9 @@ def hostile(db: None) -> Notification:
     )
     Pause.objects.create(scope="CLIENT", value=str(client.pk), created_by=EVIL, reason=EVIL)
     Worker.objects.create(id="w", role="delivery", host=EVIL, pid=1)
+    ProviderHealth.objects.create(
+        channel="EMAIL", provider="sandbox", last_error_code=EVIL[:40], last_error_message=EVIL, act_reason=EVIL
+    )
     an_event(an_endpoint(client=client, description=EVIL, disabled_reason="", url=f"https://evil.invalid/{EVIL}"))
     return row
 
@@ -60,7 +63,8 @@ def addresses(row: Notification) -> Iterator[str]:
     yield from (pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.PAUSES, pages.WEBHOOK_EVENTS)
     yield from (f"{place}{row.pk}/change/" for place in (pages.NOTIFICATIONS, pages.DEAD_LETTERS))
     yield from ("/admin/notifications/operatoraction/", "/admin/notifications/attempt/")
-    yield "/admin/webhooks/webhookendpoint/"
+    yield from ("/admin/webhooks/webhookendpoint/", pages.PROVIDERS, pages.BULK_PREVIEW)
+    yield f"{pages.BULK_PREVIEW}&error_code={quote(EVIL)}&recipient={quote(EVIL)}"
     yield f"{pages.NOTIFICATIONS}?q={quote(EVIL)}&status={quote(EVIL)}"
     yield f"{pages.FRONT}?span={quote(EVIL)}"
 
