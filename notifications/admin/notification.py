@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -12,11 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.search import as_uuid, find_notifications
 from notifications.models import Attempt, Content, Notification, OperatorAction
 from notifications.status import Status
 from notifications.verdict import Outcome
-from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, masked
+from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, instant, masked
 from notifyq.roles import SEE_PRIVATE
 
 STATUS_TONES = {
@@ -91,10 +92,13 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_display: tuple[str, ...] = (
         *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "client"),
     )
-    list_filter: ClassVar[tuple[Any, ...]] = (StatusFilter, "channel", "priority", "waiting_reason", "client")
+    list_filter: ClassVar[tuple[Any, ...]] = (
+        *(StatusFilter, CreatedFilter, "channel", "priority", "waiting_reason", "client"),
+        *(ErrorFilter, ProviderFilter),
+    )
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
-    search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
+    search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
     inlines = (ContentInline, AttemptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
@@ -142,9 +146,9 @@ class NotificationAdmin(ReadOnlyAdmin):
     def tries(self, notification: Notification) -> str:
         return f"{notification.attempt_count}/{notification.max_attempts}"
 
-    @admin.display(description="due (UTC)")
-    def due(self, notification: Notification) -> str:
-        return notification.due_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    @admin.display(description="due")
+    def due(self, notification: Notification) -> SafeString | str:
+        return instant(notification.due_at)
 
     @admin.display(description="send at")
     def asked_for(self, notification: Notification) -> datetime:
