@@ -68,7 +68,8 @@ def one(notification_id: UUID, client: Client | None) -> Notification:
 
 def by_ids(ids: Sequence[UUID]) -> list[Notification]:
     """Those of any client, with it, in this order; without those that do not exist."""
-    rows = {row.pk: row for row in Notification.objects.filter(id__any=ids).select_related("client")}
+    found = Notification.objects.filter(id__any=ids).select_related("client") if ids else ()
+    rows = {row.pk: row for row in found}
     return [rows[identity] for identity in dict.fromkeys(ids) if identity in rows]
 
 

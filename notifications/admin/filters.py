@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet, Subquery
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from notifications import selectors
@@ -60,10 +60,10 @@ class TextFilter(admin.SimpleListFilter):
         text = (self.value() or "").strip().replace("\0", "")
         if not text:
             return queryset
-        oldest = Notification.objects.order_by("-pk").values("pk")[NEWEST - 1 : NEWEST]
+        newest = Notification.objects.order_by("-pk").values_list("pk", flat=True)
         rows = queryset.filter(**{self.column: text})
-        # Without an older one there are no more than that, and all are looked at.
-        return rows.filter(pk__gte=Subquery(oldest)) if oldest.exists() else rows
+        oldest = newest[NEWEST - 1 : NEWEST].first()  # None: there are fewer, and all are looked at
+        return rows if oldest is None else rows.filter(pk__gte=oldest)
 
 
 class ErrorFilter(TextFilter):

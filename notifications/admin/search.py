@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Index, QuerySet
+from django.db.models import QuerySet
 
 from notifications import selectors
 from notifications.models import Notification
@@ -68,26 +68,27 @@ def find_ids(term: str) -> set[UUID]:
     return ids | _of_message(term)
 
 
-def labelled(label: str, text: str, clients: Collection[UUID], *, most: int = FOUND_MOST) -> list[UUID]:
+def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | None = None) -> list[UUID]:
     """The newest with exactly this label.
 
     Args:
         label: a key of `_LABELS`.
+        most: how many at most; None means FOUND_MOST.
     """
     statement = _LABELLED.format(label=_LABELS[label])
-    return _ids(statement, clients=list(clients), text=text, most=most)
+    return _ids(statement, clients=list(clients), text=text, most=most or FOUND_MOST)
 
 
 def _of_message(text: str) -> set[UUID]:
-    if any(_first_column(index) == "provider_message_id" for index in Notification._meta.indexes):
+    if _has_index("provider_message_id"):
         return set(_ids(_MESSAGE, text=text, most=FOUND_MOST))
     return set(_ids(_MESSAGE_AMONG_NEWEST, text=text, most=FOUND_MOST, newest=NEWEST))
 
 
-def _first_column(index: Index) -> str:
-    """A column's name, also of an index that is given as expressions."""
-    first = (*index.fields, *index.expressions)[0]
-    return str(getattr(first, "name", first))
+def _has_index(column: str) -> bool:
+    """Whether one begins with it, also one that is given as expressions."""
+    firsts = ((*index.fields, *index.expressions)[0] for index in Notification._meta.indexes)
+    return any(getattr(first, "name", first) == column for first in firsts)
 
 
 def _ids(statement: str, **values: Any) -> list[UUID]:

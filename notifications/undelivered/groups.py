@@ -12,7 +12,7 @@ from django.db import connection
 from notifications.status import Status
 from notifications.undelivered.wanted import MAY_HAVE_BEEN_SENT, UNDELIVERED, Kind
 
-GROUPED_MOST = 50_000
+GROUPED_MOST = 20_000
 """How many of each status are looked at, the latest."""
 GROUPS_MOST = 100
 """How many groups are told; the others are counted."""

@@ -17,7 +17,7 @@ from notifications.undelivered.place import Place
 from notifications.undelivered.wanted import UNDELIVERED, Wanted
 
 SHOWN = 50
-WALKED_MOST = 100_000
+WALKED_MOST = 50_000
 """How many of a status are looked through for one page."""
 
 Key = tuple[datetime, UUID]

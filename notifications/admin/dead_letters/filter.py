@@ -104,7 +104,7 @@ class Filter:
 
     def _text(self, field: forms.BoundField) -> str:
         read = getattr(self.form, "cleaned_data", {}).get(field.name) or field.value()
-        return f"{read:%Y-%m-%d %H:%M:%S}" if isinstance(read, datetime) else str(read)
+        return f"{read.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if isinstance(read, datetime) else str(read)
 
     def query(self, **changes: str) -> str:
         """The same filter in an address, with some of it changed."""

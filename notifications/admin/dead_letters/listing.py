@@ -13,7 +13,7 @@ from notifications.undelivered import WALKED_MOST, Page, Place, page_of
 from notifyq.roles import OPERATE
 
 
-def listing(request: HttpRequest) -> HttpResponse:
+def show_list(request: HttpRequest) -> HttpResponse:
     """One page of those that match, the latest first."""
     asked = read_filter(request.GET.dict())
     place = Place.decode(request.GET.get("place", ""))

@@ -21,7 +21,7 @@ EXPLAINED = {
 }
 
 
-def overview(request: HttpRequest) -> HttpResponse:
+def show_overview(request: HttpRequest) -> HttpResponse:
     """The groups of one kind, the largest or the latest first."""
     kind = Kind(request.GET["kind"]) if request.GET.get("kind") in set(Kind) else Kind.DEAD
     order = request.GET.get("order") if request.GET.get("order") in ORDERS else "count"
