@@ -9,6 +9,15 @@ class Channel(StrEnum):
     EMAIL = "EMAIL"
     SMS = "SMS"
     PUSH = "PUSH"
+    IN_APP = "IN_APP"
+    """The recipient's inbox, which this service keeps itself."""
+
+
+UNLIMITED = frozenset({Channel.IN_APP})
+"""Channels without a rate limit, whatever the rules say: an entry in an inbox disturbs nobody."""
+
+INBOX = "inbox"
+"""The one provider of IN_APP."""
 
 
 class Priority(IntEnum):

@@ -41,7 +41,14 @@ STALE_SETTLES = Counter(
 FINISHED = Counter("notifyq_finished_total", "Notifications that reached a final status.", ["status", "channel"])
 RESCUED = Counter("notifyq_rescued_total", "Notifications taken back from a lost worker or an expired lease.")
 RELEASED = Counter("notifyq_released_total", "Notifications given back unstarted.")
+LOOK_UPS = Counter(
+    "notifyq_look_ups_total", "Questions to providers about sends in doubt, by answer.", ["provider", "found"]
+)
 EXPIRED = Counter("notifyq_expired_total", "Notifications whose time to live ended before a send.")
+RECEIPTS = Counter("notifyq_receipts_total", "Reports of providers on messages, by status.", ["provider", "status"])
+RECEIPTS_REFUSED = Counter(
+    "notifyq_receipts_refused_total", "Callbacks that were not taken, by reason.", ["provider", "reason"]
+)
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 
@@ -116,9 +123,29 @@ def record_released(count: int) -> None:
 
 
 @harmless
+def record_look_ups(counts: Mapping[tuple[str, str], int]) -> None:
+    """How often each (provider, found) was the answer to a question about a send in doubt."""
+    for (provider, found), count in counts.items():
+        LOOK_UPS.labels(provider, found).inc(count)
+
+
+@harmless
 def record_expired(count: int) -> None:
     """Notifications whose time to live ended before a send."""
     EXPIRED.inc(count)
+
+
+@harmless
+def record_receipts(counts: Mapping[tuple[str, str], int]) -> None:
+    """How many new reports there are of each (provider, status)."""
+    for (provider, status), count in counts.items():
+        RECEIPTS.labels(provider, status).inc(count)
+
+
+@harmless
+def record_receipt_refused(provider: str, reason: str) -> None:
+    """A callback of a configured provider was not taken for `reason`, a fixed word."""
+    RECEIPTS_REFUSED.labels(provider, reason).inc()
 
 
 @harmless

@@ -11,14 +11,18 @@ from urllib.parse import urlsplit
 
 import environ
 
-from notifications.channel import Channel, OnUnconfirmed
+from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.receipts.registry import RECEIVERS
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
+_SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
 # What stands in the message about a variable that is missing; by name, and for addresses by scheme.
 _EXAMPLES = {
+    "APNS_KEY": "/etc/notifyq/AuthKey_ABC123DEFG.p8",
     "EMAIL_FROM": "Shop <shop@example.com>",
+    "FCM_CREDENTIALS": "/etc/notifyq/service-account.json",
     "smtp": "smtp://user:password@host:587",
     "http": "http://host:port",
     "https": "https://host",
@@ -138,10 +142,13 @@ class Config:
     provider_chains: Mapping[Channel, tuple[str, ...]]
     backoff_base_seconds: float
     backoff_max_seconds: float
+    lookup_backoff_base_seconds: float
+    lookup_backoff_max_seconds: float
     rate_limit_count: int
     rate_limit_window_seconds: float
     aging_seconds: float
     requests_per_key_per_minute: int
+    sms_max_segments: int
     lease_seconds: float
     send_timeout_seconds: float
     poll_seconds: float
@@ -150,6 +157,8 @@ class Config:
     webhook_max_attempts: int
     webhook_timeout_seconds: float
     webhook_allow_private_addresses: bool
+    receipts_url: str
+    receipt_providers: tuple[str, ...]
     metrics_token: str
     ready_needs_worker: bool
 
@@ -168,18 +177,22 @@ class Config:
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
+        chains = {c: _chain(env, c) for c in Channel}
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
             on_unconfirmed={
                 c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
             },
-            provider_chains={c: _chain(env, c) for c in Channel},
+            provider_chains=chains,
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
+            lookup_backoff_base_seconds=env.number("LOOKUP_BACKOFF_BASE_SECONDS", 2.0, above=0, most=3600),
+            lookup_backoff_max_seconds=env.number("LOOKUP_BACKOFF_MAX_SECONDS", 600.0, above=0, most=86_400),
             rate_limit_count=env.whole("RATE_LIMIT_COUNT", 10, most=1_000_000),
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
+            sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeout_seconds=env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600),
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
@@ -188,6 +201,8 @@ class Config:
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
             webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
+            receipts_url=env.url("RECEIPTS_URL").rstrip("/") if env.text("RECEIPTS_URL", "") else "",
+            receipt_providers=_with_receipts(env, chains),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
         )
@@ -205,9 +220,27 @@ class Config:
                 f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "
                 f"NOTIFYQ_BACKOFF_MAX_SECONDS ({self.backoff_max_seconds:g})"
             )
+        if self.lookup_backoff_base_seconds > self.lookup_backoff_max_seconds:
+            raise ConfigurationError(
+                f"NOTIFYQ_LOOKUP_BACKOFF_BASE_SECONDS ({self.lookup_backoff_base_seconds:g}) must not be more than "
+                f"NOTIFYQ_LOOKUP_BACKOFF_MAX_SECONDS ({self.lookup_backoff_max_seconds:g})"
+            )
+
+
+def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:
+    """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
+    left = env.names("RECEIPT_PROVIDERS")
+    for name in left:
+        if name.partition(":")[0] not in RECEIVERS:
+            raise ConfigurationError(
+                f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
+            )
+    return tuple(dict.fromkeys([*(name for chain in chains.values() for name in chain), *left]))
 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
+    if channel is Channel.IN_APP:
+        return (INBOX,)  # the service's own tables: there is nothing to choose
     names = env.names(f"{channel}_PROVIDERS", "sandbox")
     if not names:
         raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS must name at least one provider")

@@ -62,8 +62,14 @@ SELECT channel, priority, count(*), count(*) FILTER (WHERE lease_expires_at < no
 """
 # Index notification_reconciling.
 RECONCILING = """
-SELECT channel, priority, count(*) FROM notifications_notification
+SELECT channel, priority, count(*), max(extract(epoch FROM now() - unconfirmed_at))::float8
+  FROM notifications_notification
  WHERE status = 'RECONCILING' GROUP BY channel, priority
+"""
+# Index receipt_waiting.
+RECEIPTS = """
+SELECT count(*) FROM (
+       SELECT 1 FROM notifications_receipt WHERE look_at IS NOT NULL LIMIT %(most)s) AS capped
 """
 # Index notification_claim, its first entry for each priority.
 OLDEST_DUE = """
@@ -107,8 +113,16 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         f"Notifications behind a full rate limit, or paused; {COUNTED_MOST} stands for at least so many.",
         (),
     ),
+    "notifyq_receipts_waiting": (
+        f"Receipts whose notification is not there yet, or held; {COUNTED_MOST} stands for at least so many.",
+        (),
+    ),
     "notifyq_suspects": ("Notifications that wait to be tried alone, since a worker died holding them.", ()),
     "notifyq_leases_expired": ("Notifications held beyond their lease and not yet taken back.", ()),
+    "notifyq_reconciling_oldest_age_seconds": (
+        "Since the oldest send of which nobody knows what became of it, and whose provider is being asked.",
+        (),
+    ),
     "notifyq_pauses": ("Pauses in force.", ("scope",)),
     "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
     "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
@@ -243,7 +257,14 @@ def _estimated(looking: Probe, channel: str, priority: int, count: int) -> int:
 
 
 def _reconciling(looking: Probe, figures: _Figures) -> None:
-    figures.set_depth(Status.RECONCILING, looking.rows(RECONCILING, seconds=STATEMENT_SECONDS))
+    rows = looking.rows(RECONCILING, seconds=STATEMENT_SECONDS)
+    figures.set_depth(Status.RECONCILING, [row[:3] for row in rows])
+    figures.set("notifyq_reconciling_oldest_age_seconds", max((row[3] or 0.0 for row in rows), default=0.0))
+
+
+def _receipts(looking: Probe, figures: _Figures) -> None:
+    ((count,),) = looking.rows(RECEIPTS, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    figures.set("notifyq_receipts_waiting", count)
 
 
 def _oldest_transaction(looking: Probe, figures: _Figures) -> None:
@@ -268,4 +289,5 @@ PARTS: tuple[Part, ...] = (
     _webhooks,
     _pending,
     _reconciling,
+    _receipts,
 )

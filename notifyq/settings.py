@@ -6,6 +6,7 @@ from pathlib import Path
 
 import environ
 
+from notifications import receipts
 from notifyq.env import Config, Environment, database_url
 from notifyq.runtime.logs import logging_config
 from notifyq.runtime.metrics import share_between_processes
@@ -19,6 +20,7 @@ _env = Environment(prefix="")
 DEBUG = _env.flag("DEBUG", default=False)
 DATA_DIR = Path(_env.text("NOTIFYQ_DATA_DIR", str(BASE_DIR / ".data")))
 NOTIFYQ = Config.load(Environment())
+RECEIVERS = receipts.build(NOTIFYQ.receipt_providers, Environment())  # of providers' callbacks, by provider
 # Before any app is loaded: a metric is tied to its place when it is declared.
 METRICS_PROBLEM = share_between_processes(Path(_env.text("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics"))))
 

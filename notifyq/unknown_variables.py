@@ -8,11 +8,14 @@ from difflib import get_close_matches
 
 from notifications.errors import ConfigurationError
 from notifications.providers import registry
+from notifications.receipts.registry import RECEIVERS
 from notifyq.env import PREFIX, Environment
 from notifyq.startup import EMBEDDED_DIR
 
 # Read only when a provider that needs them is in a chain, or not as a setting.
-_READ_ELSEWHERE = frozenset({"NOTIFYQ_EMAIL_FROM", "NOTIFYQ_EXTRA_PROVIDERS", EMBEDDED_DIR})
+_READ_ELSEWHERE = frozenset(
+    {"NOTIFYQ_EMAIL_FROM", "NOTIFYQ_SMS_FROM", "NOTIFYQ_RECEIPTS_URL", "NOTIFYQ_EXTRA_PROVIDERS", EMBEDDED_DIR}
+)
 _FILE = "_FILE"
 
 
@@ -41,6 +44,6 @@ def warnings(variables: Mapping[str, str] | None = None) -> list[str]:
 
 def _kinds(variables: Mapping[str, str]) -> set[str]:
     try:
-        return registry.kinds(Environment(variables))
+        return registry.kinds(Environment(variables)) | set(RECEIVERS)
     except ConfigurationError:
-        return set(registry.ADAPTERS)
+        return {*registry.ADAPTERS, *RECEIVERS}

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
+from notifications.api.receive_receipts import ReceiveReceipts
 from notifyq import health
 from notifyq.console import Page, add_page
 from notifyq.metrics_view import metrics
@@ -28,6 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs/", DocsView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("notifications.api.urls")),
     path("api/v1/", include("webhooks.api.urls")),
+    path("receipts/<str:provider>", ReceiveReceipts.as_view(), name="receipts"),
     # The two pages above are left to the redirect that adds their slash.
     re_path(r"^api/(?!(?:schema|docs)$)(?P<rest>.*)$", unknown_address),
 ]

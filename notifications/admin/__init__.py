@@ -3,6 +3,8 @@
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.dead_letters import SEE
+from notifications.admin.inbox import InboxEntryAdmin
+from notifications.admin.look_up import LookUpAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
@@ -17,6 +19,8 @@ __all__ = [
     "ClientAdmin",
     "ContentAdmin",
     "DeadLetterAdmin",
+    "InboxEntryAdmin",
+    "LookUpAdmin",
     "NotificationAdmin",
     "OperatorActionAdmin",
     "OutcomeTallyAdmin",

@@ -12,11 +12,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from notifications import sms_segments
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.search import as_uuid, find_notifications
-from notifications.models import Attempt, Content, Notification, OperatorAction
+from notifications.channel import Channel
+from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
+from notifications.outcome import UNCONFIRMED
+from notifications.receipts import DeliveryStatus
+from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, instant, masked
 from notifyq.roles import SEE_PRIVATE
 
@@ -39,6 +44,20 @@ OUTCOME_TONES = {
     Outcome.LOST: "bad",
 }
 
+FOUND_TONES = {Found.ACCEPTED: "good", Found.REJECTED: "bad", Found.ABSENT: "quiet", Found.UNKNOWN: "wait"}
+
+
+DELIVERY_TONES = {
+    DeliveryStatus.ACCEPTED: "busy",
+    DeliveryStatus.DELAYED: "wait",
+    DeliveryStatus.REJECTED: "bad",
+    DeliveryStatus.DELIVERED: "good",
+    DeliveryStatus.OPENED: "good",
+    DeliveryStatus.UNDELIVERED: "bad",
+    DeliveryStatus.BOUNCED: "bad",
+    DeliveryStatus.COMPLAINED: "bad",
+}
+
 
 class StatusFilter(admin.SimpleListFilter):
     """By status. `status` has no choices in the model, and asking the table which occur would scan it."""
@@ -56,12 +75,19 @@ class StatusFilter(admin.SimpleListFilter):
 class ContentInline(ReadOnlyInline, admin.StackedInline):  # type: ignore[type-arg]
     model = Content
     verbose_name_plural = "content"
-    fields = ("subject", "body_text", "html_text", "from_name", "reply_to", "collapse_key", "data", "metadata")
-    readonly_fields = ("body_text", "html_text")
+    fields = (
+        *("subject", "body_text", "segments", "html_text", "from_name", "reply_to", "collapse_key", "data"),
+        "metadata",
+    )
+    readonly_fields = ("body_text", "segments", "html_text")
 
     @admin.display(description="body")
     def body_text(self, content: Content) -> str:
         return _text(content.body)
+
+    @admin.display(description="segments")
+    def segments(self, content: Content) -> str:
+        return _segments(content)
 
     @admin.display(description="HTML body (source)")
     def html_text(self, content: Content) -> str:
@@ -78,6 +104,29 @@ class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-a
     @admin.display(description="outcome")
     def outcome_badge(self, attempt: Attempt) -> SafeString:
         return _outcome(attempt)
+
+
+class ReceiptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = Receipt
+    fields = readonly_fields = (
+        *("received_at", "at", "provider", "status_badge", "code", "text", "provider_message_id"),
+    )
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
+
+
+class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
+    model = LookUp
+    fields = readonly_fields = (
+        *("cycle", "provider", "found_badge", "error_code", "error_message", "asked_count"),
+        *("first_asked_at", "last_asked_at"),
+    )
+
+    @admin.display(description="found")
+    def found_badge(self, look_up: LookUp) -> SafeString:
+        return badge_of_finding(look_up)
 
 
 class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
@@ -99,7 +148,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
-    inlines = (ContentInline, AttemptInline, OperatorActionInline)
+    inlines = (ContentInline, AttemptInline, LookUpInline, ReceiptInline, OperatorActionInline)
     fieldsets = (
         (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
         ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
@@ -108,7 +157,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "operator_retry_count"),
+                    *("unconfirmed_provider", "unconfirmed_at", "reconciled_at", "reported", "operator_retry_count"),
                 )
             },
         ),
@@ -136,6 +185,18 @@ class NotificationAdmin(ReadOnlyAdmin):
         if notification.waiting_reason:
             text = f"{text} · {notification.waiting_reason.lower().replace('_', ' ')}"
         return badge(text, STATUS_TONES.get(Status(notification.status), "quiet"))
+
+    @admin.display(description="reported by the provider")
+    def reported(self, notification: Notification) -> str:
+        """With a word to the operator where a report speaks against sending it again."""
+        told = notification.delivery_status
+        if not told:
+            return "-"
+        if notification.status != Status.DEAD_LETTERED or not proves_acceptance(told):
+            return _delivery(told)
+        held = notification.unconfirmed_provider or notification.last_error_code == UNCONFIRMED
+        advice = "Resolve may be right, not Retry" if held else "Retry may send a second copy"
+        return format_html("{} its provider reports {}: {}", _delivery(told), told, advice)
 
     # Short for the list, so that a line fits beside the filters in a window of 1,280 pixels.
     @admin.display(description="last error")
@@ -186,6 +247,9 @@ class NotificationAdmin(ReadOnlyAdmin):
         return (find_notifications(queryset, term) if term else queryset), False
 
 
+_OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
+
+
 class OfOneNotification(ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
@@ -202,7 +266,9 @@ class OfOneNotification(ReadOnlyAdmin):
         return (queryset.filter(notification=found) if found else queryset.none()), False
 
     @admin.display(description="notification")
-    def notification_link(self, row: Attempt | Content | OperatorAction) -> SafeString:
+    def notification_link(self, row: _OfOne) -> SafeString | str:
+        if row.notification_id is None:
+            return "-"
         address = reverse("admin:notifications_notification_change", args=[row.notification_id])
         return format_html('<a href="{}">{}</a>', address, row.notification_id)
 
@@ -233,6 +299,24 @@ class AttemptAdmin(OfOneNotification):
         return _outcome(attempt)
 
 
+@admin.register(Receipt)
+class ReceiptAdmin(OfOneNotification):
+    """Also those that belong to no notification yet."""
+
+    ordering = ("-id",)
+    list_display = ("id", "status_badge", "provider", "code", "provider_message_id", "received_at", "look_at")
+    list_filter = ("status",)
+    fields = (
+        *("notification_link", "provider", "status_badge", "code", "text", "at", "received_at", "look_at"),
+        *("provider_message_id", "key", "event_id"),
+    )
+    readonly_fields = ("notification_link", "status_badge")
+
+    @admin.display(description="status")
+    def status_badge(self, receipt: Receipt) -> SafeString:
+        return _delivery(receipt.status)
+
+
 @admin.register(Content)
 class ContentAdmin(OfOneNotification):
     """Left out of the index: a notification's page shows its content, and a list of them would have only ids."""
@@ -240,14 +324,18 @@ class ContentAdmin(OfOneNotification):
     ordering = ("-pk",)
     list_display = ("of_notification",)
     fields = (
-        *("notification_link", "subject", "body", "html_body", "from_name", "reply_to", "collapse_key"),
+        *("notification_link", "subject", "body", "segments", "html_body", "from_name", "reply_to", "collapse_key"),
         *("data", "metadata"),
     )
-    readonly_fields = ("notification_link",)
+    readonly_fields = ("notification_link", "segments")
 
     @admin.display(description="notification")
     def of_notification(self, content: Content) -> str:
         return str(content.pk)
+
+    @admin.display(description="segments")
+    def segments(self, content: Content) -> str:
+        return _segments(content)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False
@@ -265,8 +353,24 @@ def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("masked_recipient" if name == "recipient" else name for name in fields)
 
 
+def badge_of_finding(look_up: LookUp) -> SafeString:
+    return badge(look_up.found, FOUND_TONES.get(Found(look_up.found), "quiet"))
+
+
 def _outcome(attempt: Attempt) -> SafeString:
     return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
+
+
+def _segments(content: Content) -> str:
+    """What a text message takes, and is charged by."""
+    if content.notification.channel != Channel.SMS:
+        return "-"
+    segments = sms_segments.count(content.body)
+    return f"{segments.count} ({segments.encoding}, {segments.per_segment} characters each)"
+
+
+def _delivery(status: str) -> SafeString:
+    return badge(status, DELIVERY_TONES.get(DeliveryStatus(status), "quiet"))
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from notifications.channel import Channel
+from notifications.channel import UNLIMITED, Channel
 from notifications.models import Client
 from notifyq.console import EstimatingPaginator
 from ratelimits import rules
@@ -20,7 +20,9 @@ from ratelimits.models import RateLimitRule
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     """`client` is chosen by name and stored by id."""
 
-    channel = forms.ChoiceField(choices=[("", "every channel"), *((c.value, c.value) for c in Channel)], required=False)
+    channel = forms.ChoiceField(
+        choices=[("", "every channel"), *((c.value, c.value) for c in Channel if c not in UNLIMITED)], required=False
+    )
     client = forms.ModelChoiceField(
         Client.objects.all(),
         required=False,

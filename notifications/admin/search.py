@@ -13,8 +13,6 @@ from notifications import selectors
 from notifications.models import Notification
 
 FOUND_MOST = 500
-NEWEST = 10_000
-"""Among how many a message id is looked for where it has no index."""
 
 # Each of these indexes begins with the client, of whom there are few, and ends with the id: one look for each client
 # reads as many entries as are asked for, and no other. The primary key is never walked instead.
@@ -31,14 +29,10 @@ _LABELS = {
     "user_id": "user_id = %(text)s AND user_id <> ''",
     "idempotency_key": "idempotency_key = %(text)s",
 }
+# Index notification_message_id; an id is one message, but for providers that begin anew.
 _MESSAGE = """
 SELECT id FROM notifications_notification
  WHERE provider_message_id = %(text)s AND provider_message_id <> '' LIMIT %(most)s
-"""
-_MESSAGE_AMONG_NEWEST = """
-SELECT id FROM (
-       SELECT id, provider_message_id FROM notifications_notification ORDER BY id DESC LIMIT %(newest)s) AS newest
- WHERE provider_message_id = %(text)s LIMIT %(most)s
 """
 
 
@@ -65,7 +59,7 @@ def find_ids(term: str) -> set[UUID]:
         ids.update(labelled("recipient", text, clients))
     for label in ("reference", "user_id", "idempotency_key"):
         ids.update(labelled(label, term, clients))
-    return ids | _of_message(term)
+    return ids.union(_ids(_MESSAGE, text=term, most=FOUND_MOST))
 
 
 def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | None = None) -> list[UUID]:
@@ -77,18 +71,6 @@ def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | No
     """
     statement = _LABELLED.format(label=_LABELS[label])
     return _ids(statement, clients=list(clients), text=text, most=most or FOUND_MOST)
-
-
-def _of_message(text: str) -> set[UUID]:
-    if _has_index("provider_message_id"):
-        return set(_ids(_MESSAGE, text=text, most=FOUND_MOST))
-    return set(_ids(_MESSAGE_AMONG_NEWEST, text=text, most=FOUND_MOST, newest=NEWEST))
-
-
-def _has_index(column: str) -> bool:
-    """Whether one begins with it, also one that is given as expressions."""
-    firsts = ((*index.fields, *index.expressions)[0] for index in Notification._meta.indexes)
-    return any(getattr(first, "name", first) == column for first in firsts)
 
 
 def _ids(statement: str, **values: Any) -> list[UUID]:

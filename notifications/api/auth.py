@@ -19,6 +19,7 @@ from ratelimits.requests import count_request
 
 SENDERS = frozenset({Scope.SEND, Scope.OPERATE})
 READERS = frozenset({Scope.SEND, Scope.READ, Scope.OPERATE})
+INBOX_KEEPERS = frozenset({Scope.SEND, Scope.INBOX, Scope.OPERATE})
 OPERATORS = frozenset({Scope.OPERATE})
 
 

@@ -38,6 +38,17 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "body": "Order 1234 left our warehouse today.",
         "idempotencyKey": "order-1234-both",
     },
+    "A push message, and the same in the inbox": {
+        "targets": [
+            {"channel": "PUSH", "recipient": "fcm:cXk3vN0example"},
+            {"channel": "IN_APP", "recipient": "user-42"},
+        ],
+        "subject": "Your parcel is here",
+        "body": "Fetch it at the desk.",
+        "data": {"screen": "parcels"},
+        "collapseKey": "parcel-1234",
+        "idempotencyKey": "parcel-1234-here",
+    },
     "An urgent push message": {
         "channel": "PUSH",
         "recipient": "fcm:cXk3vN0example",
@@ -142,7 +153,27 @@ ATTEMPT = {
     "startedAt": "2030-01-31T08:00:00.031200Z",
     "finishedAt": "2030-01-31T08:00:00.398100Z",
 }
+RECEIPT = {
+    "provider": "ses",
+    "status": "DELIVERED",
+    "code": None,
+    "message": "250 2.0.0 OK",
+    "providerMessageId": f"<{_ID}@mail.example.com>",
+    "occurredAt": "2030-01-31T08:00:02.000000Z",
+    "receivedAt": "2030-01-31T08:00:02.731400Z",
+}
+LOOK_UP = {
+    "cycle": 1,
+    "provider": "sandbox",
+    "found": "UNKNOWN",
+    "errorCode": "http_503",
+    "errorMessage": "answered 503",
+    "askedCount": 3,
+    "firstAskedAt": "2030-01-31T08:00:03.120400Z",
+    "lastAskedAt": "2030-01-31T08:00:14.861200Z",
+}
 IN_FULL = SENT | {
+    "deliveryStatus": "DELIVERED",
     "body": "Dear Ada, order 1234 left our warehouse today.",
     "htmlBody": None,
     "data": {},
@@ -151,6 +182,8 @@ IN_FULL = SENT | {
     "collapseKey": None,
     "onUnconfirmed": "RETRY",
     "attempts": [ATTEMPT],
+    "receipts": [RECEIPT],
+    "lookUps": [],
     "webhookEvents": [],
     "operatorActions": [],
 }

@@ -32,7 +32,7 @@ class ListNotifications(NotificationsView):
     @openapi.list_notifications
     def get(self, request: Request) -> Response:
         """One page of those that match."""
-        known = {*_PARAMETERS, "status", "limit", "cursor"}
+        known = {*_PARAMETERS, "status", "recipient", "limit", "cursor"}
         values = query_values(request, known, repeatable={"status"}, checks=(read_place, read_filter))
         limit, cursor = read_place(values)
         rows = selectors.listed(self.holder(request).sees, read_filter(values))
@@ -51,6 +51,8 @@ def read_filter(values: Mapping[str, list[str]]) -> NotificationFilter:
         try:
             if name == "status":
                 wanted["statuses"] = _statuses(texts)
+            elif name == "recipient":
+                wanted["recipient"] = _recipient(texts[0], _named_channel(values))
             elif name in _PARAMETERS:
                 attribute, read = _PARAMETERS[name]
                 wanted[attribute] = read(texts[0])
@@ -71,6 +73,11 @@ def _one_of(names: Any, text: str) -> str:
     return text
 
 
+def _named_channel(values: Mapping[str, list[str]]) -> Channel | None:
+    """The channel that the query names; None when it names none, or none that there is."""
+    return Channel.__members__.get(values.get("channel", [""])[0])
+
+
 def _label(text: str) -> str:
     if not text:
         raise Invalid("required", "must not be empty")
@@ -85,11 +92,14 @@ def _uuid(text: str) -> UUID:
         raise Invalid("not_a_uuid", "must be a UUID") from None
 
 
-def _recipient(text: str) -> str:
-    if re.match(r" *[0-9]", text):
+def _recipient(text: str, channel: Channel | None) -> str:
+    if channel is not Channel.IN_APP and re.match(r" *[0-9]", text):
         # No guess as with times: of several addresses of a person, the wrong list would look like an answer.
-        raise Invalid("not_an_address", "must begin with + for a phone number; in a URL, + is written %2B")
-    return canonical_filter(text)
+        message = (
+            "must begin with + for a phone number; in a URL, + is written %2B (for a user id, give channel=IN_APP)"
+        )
+        raise Invalid("not_an_address", message)
+    return canonical_filter(text, channel)
 
 
 def _instant(text: str) -> object:
@@ -100,7 +110,6 @@ def _instant(text: str) -> object:
 _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "channel": ("channel", lambda text: Channel[_one_of(Channel.__members__, text)]),
     "priority": ("priority", lambda text: Priority[_one_of(Priority.__members__, text)]),
-    "recipient": ("recipient", _recipient),
     "reference": ("reference", _label),
     "userId": ("user_id", _label),
     "groupId": ("group_id", _uuid),

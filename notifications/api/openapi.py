@@ -158,7 +158,8 @@ reschedule_notification = extend_schema(
     operation_id="rescheduleNotification",
     tags=["notifications"],
     summary="Give one notification another time",
-    description="A 200 means that a PENDING one is not sent before the new time. Needs the scope `send`.",
+    description="A 200 means that a PENDING one is not sent before the new time; only the IN_APP copy of a push comes "
+    "with that push at the latest. Needs the scope `send`.",
     parameters=[REQUEST_ID, ID],
     request={JSON: reference("RescheduleRequest")},
     responses=responses(

@@ -9,7 +9,7 @@ from uuid import UUID
 from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
-from notifications.models import Attempt, Notification, OperatorAction, Pause
+from notifications.models import Attempt, InboxEntry, LookUp, Notification, OperatorAction, Pause, Receipt
 from notifyq.runtime.instants import rfc3339
 
 
@@ -32,8 +32,8 @@ def notification(row: Notification) -> dict[str, Any]:
         "provider": row.provider or None,
         "lastUsedProvider": row.last_used_provider or None,
         "providerMessageId": row.provider_message_id or None,
-        "reconciledAt": None,
-        "deliveryStatus": None,
+        "reconciledAt": rfc3339(row.reconciled_at),
+        "deliveryStatus": row.delivery_status or None,
         "lastError": _last_error(row),
         "operatorRetryCount": row.operator_retry_count,
         "userId": row.user_id or None,
@@ -62,6 +62,8 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "collapseKey": content.collapse_key or None,
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
+        "receipts": [receipt(r) for r in row.receipts.all()],
+        "lookUps": [look_up(found) for found in row.look_ups.all()],
         "webhookEvents": [],
         "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
         **panels.fields_of(row.pk),
@@ -81,6 +83,49 @@ def attempt(row: Attempt) -> dict[str, Any]:
         "providerMessageId": row.provider_message_id or None,
         "startedAt": rfc3339(row.started_at),
         "finishedAt": rfc3339(row.finished_at),
+    }
+
+
+def inbox_entry(row: InboxEntry) -> dict[str, Any]:
+    """One entry of a user's inbox."""
+    return {
+        "id": str(row.pk),
+        "notificationId": str(row.notification_id),
+        "userId": row.user_id,
+        "subject": row.subject or None,
+        "body": row.body,
+        "data": row.data,
+        "collapseKey": row.collapse_key or None,
+        "createdAt": rfc3339(row.created_at),
+        "expiresAt": rfc3339(row.expires_at),
+        "readAt": rfc3339(row.read_at),
+    }
+
+
+def receipt(row: Receipt) -> dict[str, Any]:
+    """One thing that a provider reported later."""
+    return {
+        "provider": row.provider,
+        "status": row.status,
+        "code": row.code or None,
+        "message": row.text or None,
+        "providerMessageId": row.provider_message_id or None,
+        "occurredAt": rfc3339(row.at),
+        "receivedAt": rfc3339(row.received_at),
+    }
+
+
+def look_up(row: LookUp) -> dict[str, Any]:
+    """What a provider said about a send in doubt."""
+    return {
+        "cycle": row.cycle,
+        "provider": row.provider,
+        "found": row.found,
+        "errorCode": row.error_code or None,
+        "errorMessage": row.error_message or None,
+        "askedCount": row.asked_count,
+        "firstAskedAt": rfc3339(row.first_asked_at),
+        "lastAskedAt": rfc3339(row.last_asked_at),
     }
 
 

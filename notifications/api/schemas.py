@@ -6,10 +6,14 @@ from typing import Any
 
 from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.inbox_schemas import INBOX_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
-from notifications.outcome import BUG, EXPIRED, LOST, NOT_DELIVERED, UNCONFIRMED
+from notifications.device_payload import TAKEN_NAMES
+from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, NOT_RECEIVED, UNCONFIRMED
 from notifications.pausing import PauseScope
+from notifications.push_target import NO_PUSH_TARGET
+from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
     BODY_MAX_BYTES,
     COLLAPSE_KEY_MAX_LENGTH,
@@ -20,7 +24,7 @@ from notifications.request.content import (
 from notifications.request.group import TARGETS_LEAST, TARGETS_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
-from notifications.verdict import Outcome
+from notifications.verdict import Found, Outcome
 from notifyq.rest.problem import invalid
 
 BATCH_MOST = 1000
@@ -29,13 +33,14 @@ _REQUEST_REQUIRED = {
     "channel": one_of(Channel, "What kind of address the recipient is."),
     "recipient": text(
         "EMAIL: a mailbox address. SMS: a phone number in E.164 form. PUSH: `fcm:` and a registration token, "
-        "`fcm-fid:` and an installation id, or `apns:` and a device token in hexadecimal.",
+        "`fcm-fid:` and an installation id, or `apns:` and a device token in hexadecimal. IN_APP: the client's own id "
+        "of a user, at most 255 printable characters.",
         1024,
         minLength=1,
     ),
     "body": text(
         f"At most {BODY_MAX_BYTES:,} bytes; for SMS at most {SMS_MAX_LENGTH:,} characters; for PUSH at most 4,096 "
-        "bytes of JSON together with `subject` and `data`.",
+        "bytes of JSON together with `subject`, `data` and what a device needs besides.",
         BODY_MAX_BYTES,
         minLength=1,
     ),
@@ -47,9 +52,12 @@ _REQUEST_OPTIONAL = {
         255,
         minLength=1,
     ),
-    "subject": text("Required for EMAIL; the title of a PUSH. One line.", 255),
+    "subject": text("Required for EMAIL; the title of a PUSH or IN_APP. One line.", 255),
     "htmlBody": text(f"EMAIL only; at most {HTML_MAX_BYTES:,} bytes.", HTML_MAX_BYTES),
-    "data": pairs("PUSH only: string pairs for the app."),
+    "data": pairs(
+        f"PUSH and IN_APP: string pairs for the app; for IN_APP at most 16,384 bytes of JSON. Not to be used for PUSH: "
+        f"{TAKEN_NAMES}."
+    ),
     "fromName": text("EMAIL only: the name beside the sender's address. One line.", 255),
     "replyTo": text("EMAIL only: a mailbox address.", 320),
     "priority": one_of(Priority.__members__, "`NORMAL` when absent. A HIGH one never waits behind a LOW one."),
@@ -72,7 +80,8 @@ _REQUEST_OPTIONAL = {
     "reference": text("The client's own label: what it is about.", 255),
     "metadata": pairs("The client's own labels, 2 KiB of JSON at most.", maxProperties=METADATA_MAX_PAIRS),
     "collapseKey": text(
-        "PUSH only: a newer one replaces an undelivered older one. Printable ASCII.", COLLAPSE_KEY_MAX_LENGTH
+        "PUSH and IN_APP: a newer one replaces an undelivered (IN_APP: unread) older one. Printable ASCII.",
+        COLLAPSE_KEY_MAX_LENGTH,
     ),
     "onUnconfirmed": one_of(
         OnUnconfirmed,
@@ -138,7 +147,9 @@ _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered;
 ERROR_CODES = (
     f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
     f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
-    f"`{LOST}` (its worker died), `{BUG}` (a fault of the service)."
+    f"`{NOT_RECEIVED}` (the provider was asked and never had it), `{LOST}` (its worker died), "
+    f"`{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
+    f"service), `{NO_PUSH_TARGET}` (on a SENT push: its device is gone, and the person has the in-app copy)."
 )
 _NOT_YET = "Always null for now: nothing fills it yet."
 
@@ -147,8 +158,8 @@ _NOTIFICATION: dict[str, Schema] = {
     "groupId": or_null({"type": "string", "format": "uuid", "description": "What was created together shares it."}),
     "status": one_of(
         Status,
-        "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING is set aside for asking a provider "
-        "what became of it; nothing is in it for now.",
+        "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING: it may have been sent, and its "
+        "provider is being asked.",
     ),
     "waitingReason": or_null(one_of(WaitingReason, "Why a PENDING one is not due.")),
     "channel": one_of(Channel, "What kind of address the recipient is."),
@@ -156,17 +167,21 @@ _NOTIFICATION: dict[str, Schema] = {
     "subject": or_null(text("As it was given.")),
     "priority": one_of(Priority.__members__, "As it was given, or NORMAL."),
     "sendAt": instant("The time asked for."),
-    "dueAt": instant("The earliest time of the next try; moves with retries."),
+    "dueAt": instant("The earliest time of the next try, or, RECONCILING, of the next question; moves with retries."),
     "expiresAt": or_null(instant("Not sent after this time.")),
     "attemptCount": whole("Counted attempts so far.", minimum=0),
     "maxAttempts": whole("After so many attempts it is dead-lettered.", minimum=1),
     "provider": or_null(text("The provider that accepted it.")),
     "lastUsedProvider": or_null(text("The provider of the last attempt.")),
     "providerMessageId": or_null(text("The provider's own id for it.")),
-    "reconciledAt": or_null(instant(f"When the provider was last asked what became of it. {_NOT_YET}")),
-    "deliveryStatus": or_null(text(f"What the provider later reported from the recipient's side. {_NOT_YET}")),
+    "reconciledAt": or_null(instant("When the provider was last asked what became of it.")),
+    "deliveryStatus": or_null(
+        one_of(
+            DeliveryStatus, "What the provider later reported from the recipient's side: the strongest report counts."
+        )
+    ),
     "lastError": {
-        "description": "What the last failed attempt met with.",
+        "description": "What the last failed attempt met with; for a SENT one null, or a word on how.",
         "anyOf": [
             whole_object(
                 {"code": text(f"Stable, for programs. {ERROR_CODES}"), "message": or_null(text("For people."))},
@@ -201,17 +216,55 @@ ATTEMPT = whole_object(
     "One try with one provider.",
 ) | {"example": examples.ATTEMPT}
 
+RECEIPT = whole_object(
+    {
+        "provider": text("Who reported it."),
+        "status": one_of(DeliveryStatus, "What it reported."),
+        "code": or_null(text("The provider's own code.")),
+        "message": or_null(text("For people; addresses are left out.")),
+        "providerMessageId": or_null(text("The provider's own id for the message.")),
+        "occurredAt": or_null(instant("When it happened, as the provider says.")),
+        "receivedAt": instant("When it was reported."),
+    },
+    "A report of a provider on what became of the message.",
+) | {"example": examples.RECEIPT}
+LOOK_UP = whole_object(
+    {
+        "cycle": whole("Grows with each operator retry."),
+        "provider": text("Who was asked."),
+        "found": one_of(
+            Found, "ACCEPTED: it has it. REJECTED: it refused it. ABSENT: it never had it. UNKNOWN: it could not say."
+        ),
+        "errorCode": or_null(text("Why it was refused, or is not known.")),
+        "errorMessage": or_null(text("For people.")),
+        "askedCount": whole("How often this was the answer.", minimum=1),
+        "firstAskedAt": instant("When it first was."),
+        "lastAskedAt": instant("When it last was."),
+    },
+    "An answer of a provider that was asked what became of a send.",
+) | {"example": examples.LOOK_UP}
+
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
     | {
         "body": text("The text."),
         "htmlBody": or_null(text("The HTML text of an EMAIL.")),
-        "data": pairs("The string pairs of a PUSH."),
+        "data": pairs("The string pairs of a PUSH or IN_APP."),
         "fromName": or_null(text("The sender's name of an EMAIL.")),
         "replyTo": or_null(text("Where answers to an EMAIL go.")),
-        "collapseKey": or_null(text("The collapse key of a PUSH.")),
+        "collapseKey": or_null(text("The collapse key of a PUSH or IN_APP.")),
         "onUnconfirmed": one_of(OnUnconfirmed, "What happens when nobody can say whether it was sent."),
         "attempts": {"type": "array", "items": reference("Attempt"), "description": "The history, oldest first."},
+        "receipts": {
+            "type": "array",
+            "items": reference("Receipt"),
+            "description": "What providers reported later, in the order in which it came.",
+        },
+        "lookUps": {
+            "type": "array",
+            "items": reference("LookUp"),
+            "description": "What its providers said about sends in doubt, the latest last.",
+        },
         "webhookEvents": {"type": "array", "items": {"type": "object"}, "description": "What its client was told."},
         "operatorActions": {
             "type": "array",
@@ -336,11 +389,14 @@ COMPONENTS = {
     "NotificationInFull": NOTIFICATION_IN_FULL,
     "NotificationPage": PAGE,
     "Attempt": ATTEMPT,
+    "Receipt": RECEIPT,
+    "LookUp": LOOK_UP,
     "Pause": PAUSE,
     "PauseList": PAUSE_LIST,
     "PauseRequest": PAUSE_REQUEST,
     "Problem": PROBLEM,
     **ACT_COMPONENTS,
+    **INBOX_COMPONENTS,
 }
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from notifications import outcome
+from notifications.delivery.bugs import where
 from notifications.delivery.controls import Controls
 from notifications.delivery.held import Finished, Held, Hop, message_of
-from notifications.delivery.routing import may_send_again, route
+from notifications.delivery.routing import Route, ask_wait_seconds, may_send_again, route
 from notifications.providers.base import Provider
 from notifications.providers.chains import Chain, Chains
 from notifications.retry import Backoff
@@ -54,17 +55,19 @@ class Deliverer:
         except BaseException as error:  # noqa: BLE001 (top of the attempt: nothing may end a delivery thread)
             log.error(  # noqa: TRY400 (the traceback's values may hold a body or a recipient)
                 "adapter_failed",
-                extra={"notification_id": str(held.claimed.id), "error": type(error).__name__, "at": _where(error)},
+                extra={"notification_id": str(held.claimed.id), "error": type(error).__name__, "at": where(error)},
             )
             provider = hops[-1].provider if hops else ""
             return Finished(held, outcome.after_bug(held.claimed.standing, error, provider=provider), tuple(hops))
 
     def _attempt(self, held: Held, hops: list[Hop]) -> Finished:
         claimed = held.claimed
-        chain = self.chains[claimed.channel]
+        chain = self.chains[claimed.channel].serving(claimed.recipient)
+        if not chain.providers:
+            return Finished(held, outcome.no_provider(claimed.standing))
         planned = route(chain, claimed.standing, claimed.unconfirmed_age_seconds, cycle=claimed.cycle)
         if not planned.providers:
-            return Finished(held, outcome.held(held.claimed.standing))
+            return self._unsendable(held, planned)
         for provider in planned.providers:
             if self.controls.stop_provider(provider):
                 continue
@@ -103,20 +106,37 @@ class Deliverer:
 
     def _unstarted(self, held: Held) -> Finished:
         if held.is_past_ttl():
-            return Finished(held, outcome.out_of_time(held.claimed.standing))
+            return Finished(held, self._out_of_time(held))
         return Finished(held, outcome.given_back(held.claimed.standing), give_back=True)
+
+    def _out_of_time(self, held: Held) -> outcome.Decision:
+        standing = held.claimed.standing
+        in_doubt = self.chains[held.claimed.channel].named(standing.unconfirmed_provider)
+        wait = ask_wait_seconds(in_doubt, held.claimed.unconfirmed_age_seconds)
+        return outcome.out_of_time(standing) if wait is None else outcome.to_be_asked(standing, wait)
+
+    def _unsendable(self, held: Held, planned: Route) -> Finished:
+        standing = held.claimed.standing
+        if planned.ask_wait_seconds is None:
+            return Finished(held, outcome.held(standing))
+        return Finished(held, outcome.to_be_asked(standing, planned.ask_wait_seconds))
 
     def _concluded(self, held: Held, hops: list[Hop]) -> Finished:
         last = hops[-1]
-        provider = self.chains[held.claimed.channel].named(last.provider)
+        chain = self.chains[held.claimed.channel]
+        provider = chain.named(last.provider)
+        unsure = last.verdict.outcome is Outcome.UNCONFIRMED
+        in_doubt = chain.named(last.provider if unsure else held.claimed.standing.unconfirmed_provider)
         decision = outcome.after_verdict(
             held.claimed.standing,
             last.verdict,
             provider=last.provider,
             may_send_again=provider is not None and may_send_again(provider, held.claimed.unconfirmed_age_seconds),
+            knows_key=provider is not None and provider.capabilities.dedupes,
             backoff=self.backoff,
             dice=_DICE,
             at_least_seconds=max(hop.verdict.retry_after_seconds or 0.0 for hop in hops),
+            ask_wait_seconds=ask_wait_seconds(in_doubt, held.claimed.unconfirmed_age_seconds),
         )
         return Finished(held, decision, tuple(hops))
 
@@ -126,11 +146,3 @@ def _checked(verdict: object) -> Verdict:
     if not isinstance(verdict, Verdict):
         raise TypeError(f"a {type(verdict).__name__} instead of a verdict")
     return verdict
-
-
-def _where(error: BaseException) -> str:
-    """File and line of the innermost frame: enough to find the bug, with none of its values."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

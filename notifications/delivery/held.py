@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from notifications.channel import Priority
 from notifications.outcome import Decision
 from notifications.providers.base import Message
 from notifications.queue import Claimed
@@ -73,6 +74,9 @@ def message_of(held: Held, sender: dict[str, str]) -> Message:
         channel=claimed.channel,
         recipient=claimed.recipient,
         attempt_number=claimed.standing.attempt_number,
+        expires_at=claimed.expires_at,
+        ttl_seconds=None if held.expires is None else max(0.0, held.expires - elapsed()),
+        urgent=claimed.rank < Priority.LOW,
         sender=sender,
         **claimed.content,
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from django.db import connection
 
 from notifications import metrics
+from notifications.channel import Channel
 from notifications.delivery.held import Finished, Hop
 from notifications.queue import AttemptRecord, Ending, release, settle
 from notifications.verdict import Outcome
@@ -124,7 +125,8 @@ def _ending(finished: Finished, now: float, worker_id: str) -> Ending:
     attempts = tuple(
         _attempt(finished, number, hop, now, worker_id) for number, hop in enumerate(finished.hops, start=1)
     )
-    return Ending(claimed.id, claimed.token, finished.decision, attempts)
+    push_group = claimed.group_id if claimed.channel is Channel.PUSH else None
+    return Ending(claimed.id, claimed.token, finished.decision, attempts, push_group=push_group)
 
 
 def _attempt(finished: Finished, number: int, hop: Hop, now: float, worker_id: str) -> AttemptRecord:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from notifications import metrics, queue
 from notifications.channel import Channel
 from notifications.providers.chains import Chains
-from notifications.queue.expire import Ended
-from notifications.queue.rescue import LIMIT, Rescued, Safety
+from notifications.queue.expire import Askable, Ended
+from notifications.queue.rescue import LIMIT, Rescued, Safety, SafetyOf
+from notifications.status import FINAL
 from notifyq.runtime.clock import elapsed
 from ratelimits import ledger
 from ratelimits.window import Limit
@@ -22,17 +23,32 @@ PRUNE_EVERY_SECONDS = 60.0
 FOLD_EVERY_SECONDS = 10.0
 
 
-def safety_of(chains: Chains) -> Callable[[Channel, str], Safety]:
+def safety_of(chains: Chains) -> SafetyOf:
     """What the rescue has to know of a provider, read from its capabilities."""
 
-    def safety(channel: Channel, name: str) -> Safety:
-        chain = chains[channel]
+    def safety(channel: Channel, recipient: str, name: str) -> Safety:
+        chain = chains[channel].serving(recipient)
         provider = chain.named(name) if name else chain.first
-        if provider is None:  # no longer in the chain: whatever it had may have been sent, and nobody can be asked
-            return Safety(name, records_start=False, dedupe_window_seconds=None)
-        return Safety(provider.name, chain.records_start(provider), provider.capabilities.dedupe_window_seconds)
+        if provider is None:
+            # No longer in the chain: whatever it had may have been sent, and nobody can be asked. Without a name there
+            # is nobody whom it could have been begun with.
+            return Safety(name, records_start=not name, repeat_window_seconds=None)
+        able = provider.capabilities
+        # Without a record nothing was sent: either none was made, or nothing is before the settle.
+        recorded = chain.records_start(provider) or able.sends_at_settle
+        return Safety(provider.name, recorded, able.repeat_window_seconds, able.lookup)
 
     return safety
+
+
+def askable_of(chains: Chains) -> Askable:
+    """What the queue has to know to have a provider asked, read from its capabilities."""
+    return {
+        (channel, provider.name): provider.capabilities.lookup.settle_seconds
+        for channel, chain in chains.items()
+        for provider in chain.providers
+        if provider.capabilities.lookup is not None
+    }
 
 
 class Upkeep:
@@ -42,6 +58,7 @@ class Upkeep:
         self, chains: Chains, interval_seconds: float, rate_limit: Limit | None, aging_seconds: float = 0.0
     ) -> None:
         self._safety = safety_of(chains)
+        self._askable = askable_of(chains)
         self._rate_limit = rate_limit
         self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
@@ -55,14 +72,22 @@ class Upkeep:
         if elapsed() < self._next:
             return released
         rescued = self.rescue()
-        expired = queue.expire()
+        expired = queue.expire(askable=self._askable)
         report_expired(expired)
         promoted = queue.promote(self._aging_seconds) if self._aging_seconds else 0
+        looked = self._look_at_receipts()
         self._prune()
         self._fold()
         more = len(rescued) >= LIMIT or expired.total() >= queue.EXPIRE_LIMIT or promoted >= queue.PROMOTE_LIMIT
+        more = more or looked >= queue.RECEIPTS_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
         return released + len(rescued) + expired.total() + promoted
+
+    def _look_at_receipts(self) -> int:
+        """Those that came before their notification was sent, or while a worker held it."""
+        credited = queue.look_again()
+        metrics.record_finished(credited.confirmed)
+        return credited.looked_count
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""
@@ -70,6 +95,7 @@ class Upkeep:
             return
         window = ledger.longest_window_seconds(self._rate_limit)
         pruned = ledger.prune(2 * window + 3600)
+        queue.drop_tokens()
         again = 0.0 if pruned >= ledger.PRUNE_LIMIT else PRUNE_EVERY_SECONDS * random.uniform(0.5, 1.5)
         self._next_prune = elapsed() + again
 
@@ -81,6 +107,8 @@ class Upkeep:
     def rescue(self, worker_ids: Sequence[str] | None = None) -> list[Rescued]:
         """Take back what expired leases or dead workers hold, and say so."""
         rescued = queue.rescue(self._safety, worker_ids=worker_ids)
+        if worker_ids:
+            queue.free_askings(worker_ids)
         if rescued:
             metrics.record_rescued(len(rescued))
             ended = [(r.ending.decision.status, r.channel) for r in rescued if r.ending.decision.is_final]
@@ -91,5 +119,6 @@ class Upkeep:
 
 def report_expired(expired: Ended) -> None:
     """Metrics of what was ended because its time to live was over."""
-    metrics.record_expired(expired.total())
-    metrics.record_finished(expired)
+    ended = Counter({(status, channel): n for (status, channel), n in expired.items() if status in FINAL})
+    metrics.record_expired(ended.total())
+    metrics.record_finished(ended)

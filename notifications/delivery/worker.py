@@ -20,10 +20,11 @@ from notifications.delivery.attempt import Deliverer
 from notifications.delivery.controls import Controls
 from notifications.delivery.held import Finished, Held
 from notifications.delivery.pool import DeliveryPool
+from notifications.delivery.reconciler import Reconciler
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
-from notifications.delivery.upkeep import Upkeep, report_expired
+from notifications.delivery.upkeep import Upkeep, askable_of, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.leasing.claim import STATEMENT_TIMEOUT_SECONDS
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 BUFFER_SECONDS = 0.5
 """How much work is held ready beyond the seats: long enough to keep them busy over a claim, short enough that a HIGH
 notification finds little before it and a dead worker leaves few behind."""
+
+LOOKUP_BACKOFF = Backoff(2.0, 600.0)
 
 UNSURE_SECONDS = STATEMENT_TIMEOUT_SECONDS + 5.0
 """For so long after a claim that failed the server may still commit it."""
@@ -70,6 +73,8 @@ class WorkerOptions:
     drain: bool
     aging_seconds: float = 0.0
     """What has been due for so long is served like a HIGH one; 0 for never."""
+    lookup_backoff: Backoff = LOOKUP_BACKOFF
+    """Between two questions about the same send in doubt."""
 
     @property
     def usable_seconds(self) -> float:
@@ -79,7 +84,7 @@ class WorkerOptions:
         return min(self.lease_seconds, 2 * self.send_timeout_seconds + 1.0)
 
 
-def new_worker_id(role: Role) -> str:
+def new_worker_id(role: str) -> str:
     """Unique for ever, and readable: a dead process must not share its name with a living one."""
     return f"{socket.gethostname()[:40]}:{role}:{secrets.token_hex(4)}"
 
@@ -114,6 +119,13 @@ class Worker:
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
         self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit, options.aging_seconds)
+        self._reconciler = Reconciler(
+            worker_id,
+            chains,
+            options.lookup_backoff,
+            timeout_seconds=options.send_timeout_seconds,
+            poll_seconds=options.poll_seconds,
+        )
         self._listener = Listener(QUEUE_CHANNEL, self._wake.set)
         self._claimer = queue.Claimer(
             worker_id,
@@ -121,7 +133,8 @@ class Worker:
             queue.Limits(options.rate_limit, options.usable_seconds),
             options.channels,
             suspects=options.role is Role.QUARANTINE,
-            chains={channel: [p.name for p in chain.providers] for channel, chain in chains.items()},
+            serving=lambda channel, recipient: [p.name for p in chains[channel].serving(recipient).providers],
+            askable=askable_of(chains),
         )
         self._rate = _Rate()
         self._unsure: dict[UUID, float] = {}
@@ -232,10 +245,12 @@ class Worker:
             self._beat_at = elapsed()
 
     def _is_done(self) -> bool:
-        if not (self._pool.is_whole and self._settler.is_alive and self._starter.is_alive):
+        parts = (self._settler, self._starter, self._reconciler)
+        if not (self._pool.is_whole and all(part.is_alive for part in parts)):
             # The supervisor starts another and takes back what this one held.
             raise SystemExit("a thread of this worker has died")
-        idle = self._nothing_due and not self._pool.held_count and not self._settler.unsettled_count
+        held_count = self._pool.held_count + self._settler.unsettled_count
+        idle = self._nothing_due and not held_count and self._reconciler.is_idle
         return (self._options.drain and idle) or self._is_orphan()
 
     def _start_threads(self) -> None:
@@ -243,6 +258,7 @@ class Worker:
         self._settler.start()
         self._starter.start()
         self._pool.start()
+        self._reconciler.start()
         if self._options.wakeup:
             self._listener.start()
 
@@ -254,6 +270,7 @@ class Worker:
         self._pool.close()
         self._starter.close()
         settled = self._settler.close(max(0.1, until - elapsed()))
+        self._reconciler.close(max(0.1, until - elapsed()))
         self._listener.stop()
         self._rounds.run(lambda: queue.leave(self.id))
         connection.close()

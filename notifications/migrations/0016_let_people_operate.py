@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0009_order_by_rank'),
+        ('notifications', '0015_record_receipts'),
     ]
 
     operations = [

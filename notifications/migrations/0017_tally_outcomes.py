@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'outcome tallies',
                 'indexes': [models.Index(models.F('at'), name='outcome_tally_at')],
-                'constraints': [models.UniqueConstraint(models.F('span_seconds'), models.F('at'), models.F('status'), models.F('channel'), condition=models.Q(('span_seconds__gt', 0)), name='outcome_tally_folded'), models.CheckConstraint(condition=models.Q(('status__in', [notifications.status.Status['CANCELLED'], notifications.status.Status['DEAD_LETTERED'], notifications.status.Status['EXPIRED'], notifications.status.Status['FAILED'], notifications.status.Status['SENT']])), name='outcome_tally_status'), models.CheckConstraint(condition=models.Q(('channel__in', [notifications.channel.Channel['EMAIL'], notifications.channel.Channel['SMS'], notifications.channel.Channel['PUSH']])), name='outcome_tally_channel')],
+                'constraints': [models.UniqueConstraint(models.F('span_seconds'), models.F('at'), models.F('status'), models.F('channel'), condition=models.Q(('span_seconds__gt', 0)), name='outcome_tally_folded'), models.CheckConstraint(condition=models.Q(('status__in', [notifications.status.Status['CANCELLED'], notifications.status.Status['DEAD_LETTERED'], notifications.status.Status['EXPIRED'], notifications.status.Status['FAILED'], notifications.status.Status['SENT']])), name='outcome_tally_status'), models.CheckConstraint(condition=models.Q(('channel__in', [notifications.channel.Channel['EMAIL'], notifications.channel.Channel['SMS'], notifications.channel.Channel['PUSH'], notifications.channel.Channel['IN_APP']])), name='outcome_tally_channel')],
             },
         ),
     ]

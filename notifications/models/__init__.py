@@ -4,9 +4,12 @@ from notifications.models.attempt import Attempt
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
 from notifications.models.dead_letter import DeadLetter
+from notifications.models.inbox import InboxEntry
+from notifications.models.look_up import LookUp
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.receipt import OnceToken, Receipt
 from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
 
@@ -18,9 +21,13 @@ __all__ = [
     "Client",
     "Content",
     "DeadLetter",
+    "InboxEntry",
+    "LookUp",
     "Notification",
+    "OnceToken",
     "OperatorAction",
     "OutcomeTally",
     "Pause",
+    "Receipt",
     "Worker",
 ]

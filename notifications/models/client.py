@@ -14,6 +14,7 @@ class Scope(models.TextChoices):
 
     SEND = "send", "send: create, read, cancel the client's own"
     READ = "read", "read: read the client's own"
+    INBOX = "inbox", "inbox: show the client's users their inboxes, nothing else"
     OPERATE = "operate", "operate: everything, for any client"
 
 

@@ -21,6 +21,12 @@ class Content(models.Model):
     collapse_key = models.CharField(max_length=64, blank=True, default="")
     data = models.JSONField(blank=True, default=dict)
     metadata = models.JSONField(blank=True, default=dict)
+    # The database gives it, so that whoever writes a row need not know of it.
+    serial = models.IntegerField(
+        db_default=models.Func(models.Value("notifications_content_serial_seq"), function="nextval"),
+        editable=False,
+        help_text="Unique until the sequence has gone once round.",
+    )
 
     class Meta:
         verbose_name_plural = "content"

@@ -10,12 +10,17 @@ from django.db.models.functions import Now
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models.client import Client
+from notifications.receipts.status import DeliveryStatus
 from notifications.status import FINAL, Status, WaitingReason
 from notifyq.leasing.models import LeasedModel
 
 PENDING = Q(status=Status.PENDING)
 READY = PENDING & Q(parked_by__isnull=True)
 PROCESSING = Q(status=Status.PROCESSING)
+RECONCILING = Q(status=Status.RECONCILING)
+_UNHELD = Q(claim_token__isnull=True, lease_expires_at__isnull=True, worker_id="", sending_provider="")
+_ASKING = Q(claim_token__isnull=False, lease_expires_at__isnull=True, sending_provider="") & ~Q(worker_id="")
+"""Its provider is being asked about it: until `due_at`, when another may ask."""
 SELDOM = (Status.RECONCILING, Status.FAILED, Status.DEAD_LETTERED, Status.CANCELLED, Status.EXPIRED)
 """The states without an index of their own that few rows are in, by comparison."""
 
@@ -76,7 +81,15 @@ class Notification(LeasedModel):
         db_default="",
         help_text="Where an attempt is open that may have been sent.",
     )
-    unconfirmed_at = models.DateTimeField(null=True, blank=True, help_text="When the first such attempt was made.")
+    unconfirmed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the first such attempt was made, or a little before."
+    )
+    reconciled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its provider was last asked what became of it."
+    )
+    look_up_count = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often it was asked since the doubt arose."
+    )
     final_check = models.BooleanField(
         default=False,
         db_default=False,
@@ -88,6 +101,14 @@ class Notification(LeasedModel):
     )
     last_used_provider = models.CharField(max_length=40, blank=True, default="", db_default="")
     provider_message_id = models.CharField(max_length=255, blank=True, default="", db_default="")
+    delivery_status = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        choices=[(s.value, s.value) for s in DeliveryStatus],
+        help_text="The strongest of its provider's receipts; no state of the queue.",
+    )
     last_error_code = models.CharField(max_length=64, blank=True, default="", db_default="")
     last_error_message = models.CharField(max_length=500, blank=True, default="", db_default="")
     outcome_sequence = models.PositiveSmallIntegerField(
@@ -128,7 +149,10 @@ class Notification(LeasedModel):
                 condition=Q(parked_by__isnull=False),
                 name="notification_parked",
             ),
-            models.Index("id", condition=Q(status=Status.RECONCILING), name="notification_reconciling"),
+            # Each provider's are found by themselves, so that one that answers slowly keeps nobody from asking others.
+            models.Index(
+                "unconfirmed_provider", "due_at", "id", condition=RECONCILING, name="notification_reconciling"
+            ),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),
@@ -136,6 +160,8 @@ class Notification(LeasedModel):
             models.Index("client", "reference", "id", condition=~Q(reference=""), name="notification_reference"),
             models.Index("client", "user_id", "id", condition=~Q(user_id=""), name="notification_user"),
             models.Index("group_id", condition=Q(group_id__isnull=False), name="notification_group"),
+            # For receipts that do not carry our key.
+            models.Index("provider_message_id", condition=~Q(provider_message_id=""), name="notification_message_id"),
             # For operators: what ended undelivered, the longest ago first; counted, grouped and narrowed down without
             # the table. None of the columns it carries changes without the status, so it costs no HOT update.
             models.Index(
@@ -151,6 +177,10 @@ class Notification(LeasedModel):
             models.UniqueConstraint("client", "idempotency_key", "target_index", name="notification_idempotency"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="notification_status"),
             models.CheckConstraint(condition=Q(channel__in=list(Channel)), name="notification_channel"),
+            models.CheckConstraint(
+                condition=Q(delivery_status="") | Q(delivery_status__in=list(DeliveryStatus)),
+                name="notification_delivery_status",
+            ),
             models.CheckConstraint(condition=Q(priority__in=list(Priority)), name="notification_priority"),
             models.CheckConstraint(
                 condition=Q(on_unconfirmed__in=list(OnUnconfirmed)), name="notification_on_unconfirmed"
@@ -165,8 +195,8 @@ class Notification(LeasedModel):
             models.CheckConstraint(
                 condition=(
                     PROCESSING & Q(claim_token__isnull=False, lease_expires_at__isnull=False) & ~Q(worker_id="")
-                    | ~PROCESSING
-                    & Q(claim_token__isnull=True, lease_expires_at__isnull=True, worker_id="", sending_provider="")
+                    | ~PROCESSING & _UNHELD
+                    | RECONCILING & _ASKING
                 ),
                 name="notification_lease_held",
             ),

@@ -6,6 +6,7 @@ retry, no waiting, no fallback. A new provider is one file with a subclass of `P
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ class DuplicateHarm(StrEnum):
     """What a second copy costs the person or the payer."""
 
     NONE = "NONE"
+    """The device shows one: copies under the same key collapse there."""
     VISIBLE = "VISIBLE"
     PAID = "PAID"
 
@@ -49,6 +51,11 @@ class Lookup:
     settle_seconds: float
     horizon_seconds: float
 
+    def wait_seconds(self, age_seconds: float) -> float | None:
+        """How long to wait with the first question about a send; None when it is `age_seconds` old and beyond the
+        horizon by that."""
+        return self.settle_seconds if age_seconds < self.horizon_seconds else None
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -59,17 +66,26 @@ class Capabilities:
         lookup: the vendor can be asked about a message; None when it cannot.
         receipts_carry_key: its callbacks name our key.
         duplicate_harm: see `DuplicateHarm`.
+        sends_at_settle: nothing is sent before the transaction that settles the verdict; what was not settled was
+            certainly not sent.
     """
 
     dedupe_window_seconds: float | None = None
     lookup: Lookup | None = None
     receipts_carry_key: bool = False
     duplicate_harm: DuplicateHarm = DuplicateHarm.VISIBLE
+    sends_at_settle: bool = False
 
     @property
     def dedupes(self) -> bool:
-        """Sending again under the same key is safe."""
+        """The vendor knows our key: it drops a repeat, and what it says of one it says of the copies before."""
         return self.dedupe_window_seconds is not None
+
+    @property
+    def repeat_window_seconds(self) -> float | None:
+        """For so long after the first send a repeat under the same key does no harm: the vendor drops it, or, without
+        end, the device collapses the copies. None when it never is harmless."""
+        return math.inf if self.duplicate_harm is DuplicateHarm.NONE else self.dedupe_window_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +94,16 @@ class Message:
 
     Attributes:
         id: the notification's id, also the provider's idempotency key on every attempt.
-        recipient: canonical form (mailbox, E.164 phone, typed device address).
+        recipient: canonical form (mailbox, E.164 phone, typed device address, user id).
         html_body, from_name, reply_to, collapse_key, subject: empty when absent.
-        data: flat string pairs for PUSH.
+        data: flat string pairs for PUSH and IN_APP.
+        serial: a key for vendors that take only a number: 1 to 2**31 - 1, the same on every attempt, no other
+            message's until the sequence has gone once round. 0 when it has none.
         attempt_number: 1 for the first; the same message may be sent again under the same id.
-        expires_at: when it is of no more use (aware UTC); None when it always is.
+        expires_at: when it is of no more use (aware UTC, by the database's clock); None when it always is of use.
+        ttl_seconds: the same as a span, from the making of this object; for vendors that want one, as it does not
+            depend on the clock of the worker's machine.
+        urgent: False for what may wait until a device wakes up by itself.
         sender: the client's own sending settings where it has any (`smtp_url`, `email_from`), already decrypted.
     """
 
@@ -96,8 +117,11 @@ class Message:
     from_name: str = field(default="", repr=False)
     reply_to: str = field(default="", repr=False)
     collapse_key: str = field(default="", repr=False)
+    serial: int = 0
     attempt_number: int = 1
     expires_at: datetime | None = None
+    ttl_seconds: float | None = None
+    urgent: bool = True
     sender: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -139,6 +163,15 @@ class Provider(ABC):
         Raises:
             ConfigurationError: a setting it needs is missing or wrong.
         """
+
+    @classmethod
+    def carries(cls, recipient: str) -> bool:
+        """Whether it serves this address of its channels, such as the devices of one platform.
+
+        Args:
+            recipient: in canonical form.
+        """
+        return True
 
     @abstractmethod
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:

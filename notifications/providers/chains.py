@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from notifications.channel import Channel
@@ -18,17 +18,27 @@ class Chain:
     providers: tuple[Provider, ...]
 
     @property
-    def first(self) -> Provider:
-        return self.providers[0]
+    def first(self) -> Provider | None:
+        """None where nobody is left who serves an address."""
+        return self.providers[0] if self.providers else None
+
+    def serving(self, recipient: str) -> Chain:
+        """Those that serve an address (canonical form): for a device, its platform's. It may be none.
+
+        Whatever is asked about one notification is asked of this chain: an address that is not theirs never comes to
+        the others, neither at first nor after a failure.
+        """
+        serving = tuple(p for p in self.providers if p.carries(recipient))
+        return self if len(serving) == len(self.providers) else Chain(serving)
 
     def named(self, name: str) -> Provider | None:
         """The provider of that name; None when it is no longer in the chain."""
         return next((p for p in self.providers if p.name == name), None)
 
     def records_start(self, provider: Provider) -> bool:
-        """Whether a send through it is made durable before it begins: without a key a repeat is a second copy, and
-        with several providers a repeat might go to another one."""
-        return not provider.capabilities.dedupes or len(self.providers) > 1
+        """Whether a send through it is made durable before it begins: a repeat may be a second copy, and with several
+        providers it might go to another one."""
+        return provider.capabilities.repeat_window_seconds is None or len(self.providers) > 1
 
 
 Chains = Mapping[Channel, Chain]
@@ -60,6 +70,14 @@ def _check_carries(channel: Channel, name: str, settings: ProviderSettings) -> N
         raise ConfigurationError(f"{variable} names {name!r}: {error}") from None
     if channel not in adapter.channels:
         raise ConfigurationError(f"{variable} names {name!r}, which cannot carry {channel}")
+
+
+def is_served(names: Sequence[str], recipient: str) -> bool:
+    """Whether a chain of these names serves an address, as far as that can be said without building it.
+
+    An adapter from outside the project is not loaded for this and is taken to serve it.
+    """
+    return any(adapter is None or adapter.carries(recipient) for adapter in map(registry.built_in, names))
 
 
 def close(chains: Chains) -> None:

@@ -8,8 +8,19 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Provider, ProviderSettings
 
 ADAPTERS: dict[str, str] = {
+    "apns": "notifications.providers.push.apns:ApnsProvider",
+    "fcm": "notifications.providers.push.fcm:FcmProvider",
+    "inbox": "notifications.providers.inbox:InboxProvider",
+    "mailgun": "notifications.providers.email.mailgun:MailgunProvider",
+    "resend": "notifications.providers.email.resend:ResendProvider",
     "sandbox": "notifications.providers.sandbox:SandboxProvider",
+    "sendgrid": "notifications.providers.email.sendgrid:SendGridProvider",
+    "ses": "notifications.providers.email.ses:SesProvider",
     "smtp": "notifications.providers.email.smtp:SmtpProvider",
+    "twilio": "notifications.providers.sms.twilio:TwilioProvider",
+    "vonage": "notifications.providers.sms.vonage:VonageProvider",
+    "bulksms": "notifications.providers.sms.bulksms:BulkSmsProvider",
+    "kudisms": "notifications.providers.sms.kudisms:KudiSmsProvider",
 }
 
 
@@ -36,6 +47,12 @@ def find(name: str, settings: ProviderSettings) -> type[Provider]:
     if kind not in known:
         raise ConfigurationError(f"there is no provider called {kind!r}; known are {', '.join(sorted(known))}")
     return _load(kind, known[kind])
+
+
+def built_in(name: str) -> type[Provider] | None:
+    """The adapter of `name` where it is one of this project's own; needs no settings."""
+    kind = name.partition(":")[0]
+    return _load(kind, ADAPTERS[kind]) if kind in ADAPTERS else None
 
 
 def kinds(settings: ProviderSettings) -> set[str]:

@@ -37,6 +37,22 @@ def parse_retry_after(
     return min(max(waited, 0.0), most_seconds)
 
 
+def parse_reset(
+    value: str | None, *, answered_at: str | None, now: datetime, most_seconds: float = MAX_SECONDS
+) -> float | None:
+    """The same for a header that names the instant, in seconds since 1970, at which a limit is open again.
+
+    A value of less than a year cannot be an instant; some vendors write seconds into a header of this name.
+    """
+    text = (value or "").strip()
+    if not _SECONDS.fullmatch(text):
+        return None
+    instant = float(text)
+    if instant > 31_536_000:
+        instant -= (_http_date(answered_at or "") or now).timestamp()
+    return min(max(instant, 0.0), most_seconds)
+
+
 def _http_date(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from datetime import datetime
 from typing import Any, Self
+from urllib.parse import urlencode
 
 from notifications.channel import Channel
-from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, FoundBy, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
-from notifications.verdict import Verdict
+from notifications.providers.instance_settings import variable_prefix
+from notifications.verdict import Finding, Verdict
 
 DEFAULT_URL = "http://127.0.0.1:8026"
 _KEPT_SECONDS = 10 * 365 * 86_400.0  # it keeps keys until it is emptied
-_LOOKUP = Lookup(FoundBy.KEY, settle_seconds=1.0, horizon_seconds=86_400.0)
-_LABEL = re.compile(r"[A-Za-z0-9_-]+")
+_LOOKUP_SETTLE_SECONDS = 1.0
+_LOOKUP_HORIZON_SECONDS = 86_400.0
 _REFUSALS = frozenset({"recipient_rejected", "content_rejected", "invalid_message"})
 
 
@@ -33,11 +34,13 @@ class SandboxProvider(HttpProvider):
 
     @classmethod
     def from_settings(cls, name: str, settings: ProviderSettings) -> Self:
-        prefix = _prefix(name)
+        prefix = variable_prefix(name)
         # A labelled one has no default address: two of them at the same place are hardly what was meant.
         url = settings.url(f"{prefix}_URL", DEFAULT_URL if name == cls.kind else None)
         dedupes = settings.flag(f"{prefix}_DEDUPE", default=True)
-        lookup = _LOOKUP if settings.flag(f"{prefix}_LOOKUP", default=True) else None
+        can_be_asked = settings.flag(f"{prefix}_LOOKUP", default=True)
+        settle_seconds = settings.number(f"{prefix}_LOOKUP_SETTLE_SECONDS", _LOOKUP_SETTLE_SECONDS)
+        lookup = Lookup(FoundBy.KEY, settle_seconds, _LOOKUP_HORIZON_SECONDS) if can_be_asked else None
         return cls(name, Capabilities(_KEPT_SECONDS if dedupes else None, lookup=lookup), url)
 
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
@@ -49,14 +52,12 @@ class SandboxProvider(HttpProvider):
         )
         return answer if isinstance(answer, Verdict) else _verdict(answer)
 
-
-def _prefix(name: str) -> str:
-    kind, colon, label = name.partition(":")
-    if not colon:
-        return "SANDBOX"
-    if not _LABEL.fullmatch(label):
-        raise ConfigurationError(f"the label of provider {name!r} must be letters, digits, - and _")
-    return f"{kind}_{label}".upper().replace("-", "_")
+    def look_up(self, message: Message, *, since: datetime, timeout_seconds: float) -> Finding:
+        url = f"{self._messages_url}?{urlencode({'key': str(message.id)})}"
+        answer = self.call("GET", url, timeout_seconds=timeout_seconds)
+        if isinstance(answer, Verdict):
+            return Finding.unknown(answer.error_code, answer.error_message)
+        return _finding(answer)
 
 
 def _document(message: Message) -> dict[str, Any]:
@@ -88,3 +89,17 @@ def _verdict(answer: Answer) -> Verdict:
             "not_accepted", "the sandbox provider did not accept it", retry_after_seconds=answer.retry_after_seconds
         )
     return status_verdict(answer)
+
+
+def _finding(answer: Answer) -> Finding:
+    """Anything but the sandbox's own words proves nothing: a 404 of some other server least of all."""
+    fields = answer.fields()
+    status, code = fields.get("status"), fields.get("code")
+    if answer.status == 200 and status in ("delivered", "pending") and (message_id := proof(fields.get("messageId"))):
+        return Finding.accepted(message_id)
+    if answer.status == 200 and status == "failed":
+        return Finding.rejected("failed", "the sandbox provider has refused this message for good")
+    if answer.status == 404 and code == "unknown_key":
+        return Finding.absent()
+    name = code if isinstance(code, str) and code else f"http_{answer.status}"
+    return Finding.unknown(name, f"answered {answer.status}", retry_after_seconds=answer.retry_after_seconds)

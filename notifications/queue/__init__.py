@@ -1,7 +1,8 @@
 """The queue: the only package that changes a notification's status.
 
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
-`expire` end what still waits, `reschedule` gives it another time. An operator's `retry` puts back what ended
+`expire` end what still waits, `reschedule` gives it another time; `take_askings` and `settle_askings` clear up what
+nobody was sure of, and `receive` takes in what providers report later. An operator's `retry` puts back what ended
 undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
 """
 
@@ -9,14 +10,19 @@ from notifications.queue.abandon import abandon
 from notifications.queue.acts import Act, Actor
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
+from notifications.queue.asked import LookUpRecord
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
+from notifications.queue.credit import Credited
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
+from notifications.queue.receipts import LIMIT as RECEIPTS_LIMIT
+from notifications.queue.receipts import Once, Taken, TokenUsed, drop_tokens, look_again, receive
+from notifications.queue.reconcile import Asking, free_askings, providers_in_doubt, settle_askings, take_askings
 from notifications.queue.reschedule import reschedule
 from notifications.queue.rescue import Rescued, rescue
 from notifications.queue.resolve import resolve
@@ -29,19 +35,26 @@ from notifications.queue.workers import beat, leave
 __all__ = [
     "EXPIRE_LIMIT",
     "PROMOTE_LIMIT",
+    "RECEIPTS_LIMIT",
     "RETRYABLE",
     "Act",
     "Actor",
+    "Asking",
     "AttemptRecord",
     "Claim",
     "Claimed",
     "Claimer",
+    "Credited",
     "Ending",
     "Limits",
+    "LookUpRecord",
+    "Once",
     "Rescued",
     "Selection",
     "Start",
+    "Taken",
     "Together",
+    "TokenUsed",
     "abandon",
     "beat",
     "begin_pause",
@@ -50,15 +63,20 @@ __all__ = [
     "claim",
     "count_retryable",
     "count_uncancelled",
+    "drop_tokens",
     "end_pause",
     "expire",
     "fold_tallies",
+    "free_askings",
     "insert",
     "leave",
+    "look_again",
     "next_due_in_seconds",
     "on_outcome",
     "pauses_in_force",
     "promote",
+    "providers_in_doubt",
+    "receive",
     "release",
     "release_parked",
     "release_paused",
@@ -69,5 +87,7 @@ __all__ = [
     "retry_many",
     "retryable",
     "settle",
+    "settle_askings",
     "start_sends",
+    "take_askings",
 ]

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from notifications.channel import UNLIMITED
 from notifications.models import Notification
 from notifications.status import WaitingReason
 from notifyq.leasing import Arrays
@@ -54,10 +55,13 @@ def admit(rows: Sequence[Row], token: UUID, limits: Limits) -> tuple[list[Row], 
 
     Locks: the buckets' advisory locks, in their order, until the transaction ends.
     """
+    limited = [row for row in rows if row["channel"] not in UNLIMITED]
+    if not limited:
+        return list(rows), 0
     book = ledger.rule_book(limits.default)
     buckets = {
         row["id"]: bucket
-        for row in rows
+        for row in limited
         if (bucket := book.bucket(channel=row["channel"], client_id=row["client_id"], recipient=row["recipient"]))
     }
     if not buckets:

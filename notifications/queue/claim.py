@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,30 +17,33 @@ from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import Standing
 from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
-from notifications.queue.expire import Ended, end_expired
-from notifications.queue.pauses import keep_paused
+from notifications.queue.expire import Askable, Ended, end_expired
+from notifications.queue.pauses import Serving, keep_paused, nobody
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
-from notifyq.leasing import SecondsSince, in_transaction_bounded, lock, take
+from notifyq.leasing import Epoch, SecondsSince, in_transaction_bounded, lock, take
 
 # Loading timestamps and JSON is dear, so the hot select has neither: ages come as floats, counted by the database.
 _HOT = (
     "id",
     "client_id",
+    "group_id",
     "channel",
     "recipient",
     "rank",
     *STANDING_COLUMNS,
     "overdue_seconds",
     "past_ttl_seconds",
+    "expires_epoch",
     "unconfirmed_age_seconds",
 )
 _AGES = {
     "overdue_seconds": SecondsSince("due_at"),
     "past_ttl_seconds": SecondsSince("expires_at"),
+    "expires_epoch": Epoch("expires_at"),
     "unconfirmed_age_seconds": SecondsSince("unconfirmed_at"),
 }
-_CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data")
+_CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data", "serial")
 
 
 @dataclass(slots=True)
@@ -51,7 +55,8 @@ class Claimed:
         overdue_seconds: since it was due.
         ttl_seconds: until it expires; None when it never does.
         unconfirmed_age_seconds: since the first attempt that may have been sent; None when there is none.
-        content: `subject, body, html_body, from_name, reply_to, collapse_key, data` by name.
+        content: `subject, body, html_body, from_name, reply_to, collapse_key, data, serial` by name.
+        expires_at: when that is (aware UTC), for vendors that want an instant; None when it never expires.
     """
 
     id: UUID
@@ -66,6 +71,8 @@ class Claimed:
     ttl_seconds: float | None
     unconfirmed_age_seconds: float | None
     content: dict[str, Any] = field(default_factory=dict, repr=False)
+    group_id: UUID | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,8 @@ class Claimer:
     Attributes:
         channels: only these; empty means all.
         suspects: rows whose worker died (for a quarantine process, one at a time) instead of the others.
-        chains: the names of the providers that each channel may use, for the pauses of providers.
+        serving: (channel, recipient) → the names of the providers it may be sent through, for the pauses of providers.
+        askable: the providers that can be asked about a send.
     """
 
     worker_id: str
@@ -104,7 +112,8 @@ class Claimer:
     limits: Limits
     channels: tuple[Channel, ...] = ()
     suspects: bool = False
-    chains: Mapping[Channel, Sequence[str]] = field(default_factory=dict)
+    serving: Serving = nobody
+    askable: Askable = field(default_factory=dict)
 
 
 def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
@@ -125,8 +134,8 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     token = token or uuid4()
     with in_transaction_bounded():
         due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
-        in_time, expired = _end_those_past_ttl(due)
-        unpaused, paused = keep_paused(in_time, claimer.chains) if in_time else ([], [])
+        in_time, expired = _end_those_past_ttl(due, claimer.askable)
+        unpaused, paused = keep_paused(in_time, claimer.serving) if in_time else ([], [])
         rows, limited_count = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
@@ -176,10 +185,10 @@ def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> lis
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 
-def _end_those_past_ttl(rows: list[Row]) -> tuple[list[Row], Ended]:
+def _end_those_past_ttl(rows: list[Row], askable: Askable) -> tuple[list[Row], Ended]:
     """The others, and how many were ended."""
     over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    expired = end_expired([row for row in rows if row["id"] in over])
+    expired = end_expired([row for row in rows if row["id"] in over], askable)
     return [row for row in rows if row["id"] not in over], expired
 
 
@@ -208,4 +217,6 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         ttl_seconds=None if past_ttl_seconds is None else -past_ttl_seconds,
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
+        group_id=row["group_id"],
+        expires_at=None if row["expires_epoch"] is None else datetime.fromtimestamp(row["expires_epoch"], UTC),
     )

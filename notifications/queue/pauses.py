@@ -7,7 +7,7 @@ when nothing is parked under it. So nothing is ever parked under a pause that is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +26,13 @@ from notifyq.runtime.wakeup import notify_after_commit
 UNPARK_LIMIT = 1000
 
 Row = Mapping[str, Any]
+Serving = Callable[[Channel, str], Sequence[str]]
+"""(channel, recipient) → the names of the providers that serve it."""
+
+
+def nobody(channel: Channel, recipient: str) -> Sequence[str]:
+    """No provider is known, so that the pause of none keeps anything."""
+    return ()
 
 
 def pauses_in_force() -> Pauses:
@@ -87,12 +94,13 @@ def _renew(pause: Pause) -> None:
     Pause.objects.filter(pk=pause.pk).update(parking_id=uuid7())
 
 
-def keep_paused(rows: Sequence[Row], chains: Mapping[Channel, Sequence[str]]) -> tuple[list[Row], list[UUID]]:
+def keep_paused(rows: Sequence[Row], serving: Serving) -> tuple[list[Row], list[UUID]]:
     """Park those of a claim's rows that a pause keeps.
 
     Args:
-        rows: `id, client_id, channel, unconfirmed_provider` and more by name, locked in the present transaction.
-        chains: the names of the providers of each channel.
+        rows: `id, client_id, channel, recipient, unconfirmed_provider` and more by name, locked in the present
+            transaction.
+        serving: which providers each could be sent through.
 
     Returns:
         The other rows, and the ids of those that were kept. Those were parked, unless their pause ended meanwhile.
@@ -101,7 +109,7 @@ def keep_paused(rows: Sequence[Row], chains: Mapping[Channel, Sequence[str]]) ->
     kept: defaultdict[UUID, list[UUID]] = defaultdict(list)
     others: list[Row] = []
     for row in rows:
-        usable = usable_providers(chains.get(row["channel"], ()), row["unconfirmed_provider"])
+        usable = usable_providers(serving(Channel(row["channel"]), row["recipient"]), row["unconfirmed_provider"])
         parking_id = pauses.keeping(channel=row["channel"], client_id=row["client_id"], providers=usable)
         if parking_id is None:
             others.append(row)

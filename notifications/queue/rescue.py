@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from notifications.channel import Channel
 from notifications.models import Notification
 from notifications.outcome import Standing, after_loss
+from notifications.providers.base import Lookup
 from notifications.queue.settle import AttemptRecord, Ending, settle
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
 from notifications.status import Status
@@ -29,12 +30,25 @@ class Safety:
     Attributes:
         provider: its name.
         records_start: its sends are recorded before they begin, so an unrecorded one certainly did not happen.
-        dedupe_window_seconds: how long it drops repeats of our key; None when it never does.
+        repeat_window_seconds: how long a repeat under our key does no harm there; None when it may at any time.
+        lookup: how it can be asked what became of a send; None when it cannot.
     """
 
     provider: str
     records_start: bool
-    dedupe_window_seconds: float | None
+    repeat_window_seconds: float | None
+    lookup: Lookup | None = None
+
+    def may_send_again(self, unconfirmed_age_seconds: float) -> bool:
+        return self.repeat_window_seconds is not None and unconfirmed_age_seconds < self.repeat_window_seconds
+
+    def ask_wait_seconds(self, unconfirmed_age_seconds: float) -> float | None:
+        return None if self.lookup is None else self.lookup.wait_seconds(unconfirmed_age_seconds)
+
+
+SafetyOf = Callable[[Channel, str, str], Safety]
+"""(channel, recipient, provider name or empty) → what is known of the provider. Empty asks for the first that serves
+the recipient: the one that a send without a record must have gone to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +64,20 @@ _COLUMNS = (
     "claim_token",
     "worker_id",
     "channel",
+    "recipient",
     *STANDING_COLUMNS,
     "sending_provider",
     "unconfirmed_age",
 )
 
 
-def rescue(
-    safety: Callable[[Channel, str], Safety], *, worker_ids: Sequence[str] | None = None, limit: int = LIMIT
-) -> list[Rescued]:
+def rescue(safety: SafetyOf, *, worker_ids: Sequence[str] | None = None, limit: int = LIMIT) -> list[Rescued]:
     """Take back notifications whose lease has expired, or that the named workers held when they died.
 
     A row in its lease whose worker lives is left alone, however long its send takes.
 
     Args:
-        safety: (channel, provider name or empty) → what is known of the provider; empty asks for the first of the
-            channel's chain, the one that a send without a record must have gone to.
+        safety: see `SafetyOf`.
         worker_ids: processes that are known to be dead; None goes by the lease.
         limit: bound on one pass; call again at once when that many came back.
 
@@ -91,17 +103,18 @@ def _lost(worker_ids: Sequence[str] | None) -> QuerySet[Notification]:
     return held.filter(worker_id__in=list(worker_ids)).order_by("lease_expires_at")
 
 
-def _rescued(row: Mapping[str, Any], safety: Callable[[Channel, str], Safety]) -> Rescued:
+def _rescued(row: Mapping[str, Any], safety: SafetyOf) -> Rescued:
     channel = Channel(row["channel"])
     standing = standing_of(row, row["attempt_count"] + (1 if row["final_check"] else 0))
-    known = safety(channel, row["sending_provider"] or row["unconfirmed_provider"])
+    known = safety(channel, row["recipient"], row["sending_provider"] or row["unconfirmed_provider"])
     begun = bool(row["sending_provider"]) or not known.records_start
-    window = known.dedupe_window_seconds
+    age_seconds = row["unconfirmed_age"] or 0.0
     decision = after_loss(
         standing,
         provider=known.provider,
         begun=begun,
-        may_send_again=window is not None and (row["unconfirmed_age"] or 0.0) < window,
+        may_send_again=known.may_send_again(age_seconds),
+        ask_wait_seconds=known.ask_wait_seconds(age_seconds),
     )
     attempts = (_lost_attempt(row, standing, known.provider, decision.error_message),) if begun else ()
     return Rescued(Ending(row["id"], row["claim_token"], decision, attempts), channel)

@@ -5,20 +5,23 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
-
+from notifications.channel import INBOX
 from notifications.models import Attempt, Notification
-from notifications.outcome import Decision
+from notifications.outcome import Decision, proved
+from notifications.push_target import lost_its_device, told_by_its_copy
 from notifications.queue.admission import give_back_slots
+from notifications.queue.asked import ASKED, LookUpRecord, asked_of, plain_record, sends_in_doubt
+from notifications.queue.copies import deliver_copies
+from notifications.queue.credit import waiting_proofs
+from notifications.queue.inbox import write_entries
 from notifications.queue.outcomes import announce
 from notifications.status import Status, allowed
 from notifications.verdict import ERROR_CODE_MAX_LENGTH, Outcome
-from notifyq.leasing import Arrays, Follower, end_leases, in_transaction_bounded, write_all
+from notifyq.leasing import Arrays, Follower, end_leases, in_any_transaction, write_all
 
 log = logging.getLogger(__name__)
 Record = TypeVar("Record", Decision, "AttemptRecord")
@@ -48,12 +51,24 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of one lease: where the notification goes, and the attempts that were made under the lease."""
+    """The end of one lease: where the notification goes, and what was done under the lease.
+
+    Attributes:
+        attempts: the calls that were made.
+        asked: for one held to be asked about (RECONCILING, not PROCESSING): what its provider said.
+        push_group: the group of a PUSH, which may have an in-app copy in it; None for whatever else.
+    """
 
     id: UUID
     token: UUID
     decision: Decision
     attempts: tuple[AttemptRecord, ...] = ()
+    asked: LookUpRecord | None = None
+    push_group: UUID | None = None
+
+    @property
+    def held_status(self) -> Status:
+        return Status.PROCESSING if self.asked is None else Status.RECONCILING
 
 
 _ENDING = {
@@ -88,11 +103,14 @@ _SETTLE = {
     "last_used_provider": "COALESCE(v.last_used_provider, n.last_used_provider)",
     "provider_message_id": "v.provider_message_id",
     "unconfirmed_provider": "v.unconfirmed_provider",
-    "unconfirmed_at": "CASE WHEN v.unconfirmed_provider <> '' THEN COALESCE(n.unconfirmed_at, now()) END",
+    # Not later than the send: a look-up has to find it, and the vendor's own windows begin with it.
+    "unconfirmed_at": "CASE WHEN v.unconfirmed_provider <> '' "
+    "THEN COALESCE(n.unconfirmed_at, n.send_started_at, n.updated_at) END",
     "suspect": "v.suspect",
     "final_check": "v.final_check",
     "sending_provider": "''",
     "send_started_at": "NULL",
+    "look_up_count": "0",
 }
 # What is given back keeps what an earlier attempt said of it.
 _RELEASE = {
@@ -143,19 +161,34 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
         by: who makes the move, for the check against the table of transitions.
 
     Returns:
-        Those that applied. A repeat of the same endings returns none.
+        Those that applied, as they were written: what a receipt has proved meanwhile is SENT, and so is a push without
+        a device where its in-app copy is there. A repeat of the same endings returns none.
 
     Raises:
         DatabaseError: the database is away. Some parts of the batch may be written; a repeat is safe.
 
-    Transaction: one per batch (more only where a value is refused and the batch is halved).
+    Transaction: one per batch (more where a value is refused and the batch is halved, and one more for pushes that may
+    have an in-app copy, after those of the copies).
     """
     for ending in endings:
-        if not allowed(Status.PROCESSING, ending.decision.status, by=by):
-            raise ValueError(f"{by} may not move a notification from PROCESSING to {ending.decision.status}")
-    applied = write_all(endings, _settle_together, _settle_plain)
+        if not allowed(ending.held_status, ending.decision.status, by=by):
+            raise ValueError(f"{by} may not move one from {ending.held_status} to {ending.decision.status}")
+    endings = _with_proofs(endings)
+    pushes = [ending for ending in endings if ending.push_group is not None]
+    others = [ending for ending in endings if ending.push_group is None]
+    applied = write_all(others, _settle_together, _settle_plain)
+    if pushes:  # after the others, among which their copies may be
+        pushes = _after_their_copies(pushes)
+        applied += write_all(pushes, _settle_together, _settle_plain)
+        endings = [*others, *pushes]
     done = set(applied)
     return [ending for ending in endings if (ending.id, ending.token) in done]
+
+
+def _with_proofs(endings: Sequence[Ending]) -> list[Ending]:
+    """Where the answer was lost, a receipt may have come meanwhile: then it is SENT. Asks only where there is doubt."""
+    proofs = waiting_proofs({e.id: e.decision.unconfirmed_provider for e in endings if e.decision.unconfirmed_provider})
+    return [dataclasses.replace(e, decision=proved(e.decision, proofs[e.id])) if e.id in proofs else e for e in endings]
 
 
 def release(endings: Sequence[Ending]) -> int:
@@ -171,35 +204,54 @@ def release(endings: Sequence[Ending]) -> int:
     """
     columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
     rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
-    with _transaction():
+    with in_any_transaction():
         ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
         give_back_slots(ended)
     return len(ended)
+
+
+def _after_their_copies(pushes: Sequence[Ending]) -> list[Ending]:
+    """Deliver the in-app copies of those that may have reached a device, or certainly found none."""
+    concerned = [e for e in pushes if not e.decision.not_sent or lost_its_device(e.decision)]
+    groups = {e.push_group for e in concerned if e.push_group is not None}
+    worker_id = next((e.attempts[-1].worker_id for e in concerned if e.attempts), "")
+    told = deliver_copies(groups, worker_id=worker_id) if groups else set()
+    return [
+        dataclasses.replace(e, decision=told_by_its_copy(e.decision))
+        if e.push_group in told and lost_its_device(e.decision)
+        else e
+        for e in pushes
+    ]
 
 
 def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
     history = Follower(
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
-    with _transaction():
-        ended = end_leases(Notification, _SETTLE, Arrays(_ENDING, [_ending_row(e) for e in endings]), [history])
+    asked = asked_of(endings)
+    changes, followers = (_SETTLE | ASKED, [history, asked]) if asked else (_SETTLE, [history])
+    with in_any_transaction():
+        ended = end_leases(Notification, changes, Arrays(_ENDING, [_ending_row(e) for e in endings]), followers)
         decisions = {(e.id, e.token): e.decision for e in endings}
+        write_entries([hold[0] for hold in ended if _goes_to_inbox(decisions[hold])])
         announce([hold[0] for hold in ended if decisions[hold].is_final])
-        give_back_slots([hold for hold in ended if decisions[hold].not_sent])
+        not_sent = [hold for hold in ended if decisions[hold].not_sent]
+        if asked:
+            not_sent = sends_in_doubt([e for e in endings if (e.id, e.token) in set(not_sent)])
+        give_back_slots(not_sent)
     return ended
 
 
-def _transaction() -> AbstractContextManager[Any]:
-    """Inside a caller's transaction a savepoint, so that a refused batch does not poison it; alone, a transaction that
-    no freeze of this process can leave open."""
-    return transaction.atomic() if connection.in_atomic_block else in_transaction_bounded()
+def _goes_to_inbox(decision: Decision) -> bool:
+    return decision.status is Status.SENT and decision.provider == INBOX
 
 
 def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
     """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
     log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
     attempts = tuple(_plain(attempt) for attempt in ending.attempts)
-    return _settle_together([dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)])
+    plain = dataclasses.replace(ending, decision=_plain(ending.decision), attempts=attempts)
+    return _settle_together([dataclasses.replace(plain, asked=plain_record(ending.asked))])
 
 
 def _plain(record: Record) -> Record:
@@ -216,7 +268,7 @@ def _ending_row(ending: Ending) -> tuple[object, ...]:
     return (
         ending.id,
         ending.token,
-        Status.PROCESSING,
+        ending.held_status,
         decision.status,
         decision.waiting_reason or "",
         decision.wait_seconds,

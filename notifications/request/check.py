@@ -9,7 +9,7 @@ from datetime import datetime
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.errors import FieldError, InvalidRequest
 from notifications.request.canonical import content_key
-from notifications.request.content import ContentOfRequest, read_content, read_metadata
+from notifications.request.content import ContentOfRequest, check_segments, read_content, read_metadata
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid, storable
 from notifications.request.recipients import canonical_recipient
 from notifications.request.times import Schedule, Timing, read_timing, resolve
@@ -20,10 +20,15 @@ ATTEMPTS_MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a channel does when the request does not say."""
+    """What the settings say of a channel: what it does when the request does not say, and how much it takes.
+
+    Attributes:
+        max_segments: most segments of a text message; None for no limit.
+    """
 
     max_attempts: int
     on_unconfirmed: OnUnconfirmed
+    max_segments: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +55,16 @@ class NotificationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A well-formed request, what its times come to, and what is wrong with them only because of what time it is.
+    """A well-formed request, what its times come to, and what is wrong with it only at present: by what time it is,
+    or by today's settings.
 
-    A repeat of a stored request is answered from its row even when its times have passed since, so these last errors
-    are kept apart.
+    A repeat of a stored request is answered from its row even when that has changed since, so these last errors are
+    kept apart.
     """
 
     request: NotificationRequest
     schedule: Schedule
-    clock_errors: tuple[FieldError, ...]
+    present_errors: tuple[FieldError, ...]
 
 
 def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel, Defaults]) -> Checked:
@@ -69,7 +75,7 @@ def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel
         now: aware; the database's time.
 
     Raises:
-        InvalidRequest: with every error found, those of the clock included.
+        InvalidRequest: with every error found, those of the present included.
     """
     fields = Fields(raw)
     channel = _read_channel(fields)
@@ -89,12 +95,13 @@ def check(raw: Mapping[str, object], *, now: datetime, defaults: Mapping[Channel
         metadata=read_metadata(fields),
     )
     schedule, clock_errors = resolve(timing, now)
+    present_errors = [*clock_errors, *check_segments(content, defaults[channel].max_segments if channel else None)]
     if fields.errors:
         named = {e.field for e in fields.errors}
-        raise InvalidRequest([*fields.errors, *(e for e in clock_errors if e.field not in named)])
+        raise InvalidRequest([*fields.errors, *(e for e in present_errors if e.field not in named)])
     if not request.idempotency_key:
         request = replace(request, idempotency_key=content_key([request]))
-    return Checked(_without_defaults(request, defaults[request.channel]), schedule, tuple(clock_errors))
+    return Checked(_without_defaults(request, defaults[request.channel]), schedule, tuple(present_errors))
 
 
 def _read_channel(fields: Fields) -> Channel | None:

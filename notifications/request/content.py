@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from notifications import device_payload, sms_segments
 from notifications.channel import Channel
+from notifications.errors import FieldError
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_email
 
 BODY_MAX_BYTES = 65_536
 HTML_MAX_BYTES = 262_144
 SMS_MAX_LENGTH = 1_600
-PUSH_MAX_BYTES = 4_096
+INBOX_DATA_MAX_BYTES = 16_384
 METADATA_MAX_PAIRS = 20
 METADATA_MAX_BYTES = 2_048
 COLLAPSE_KEY_MAX_LENGTH = 64
 
 CHANNELS_OF_FIELD: dict[str, frozenset[Channel]] = {
-    "subject": frozenset({Channel.EMAIL, Channel.PUSH}),
+    "subject": frozenset({Channel.EMAIL, Channel.PUSH, Channel.IN_APP}),
     "html_body": frozenset({Channel.EMAIL}),
     "from_name": frozenset({Channel.EMAIL}),
     "reply_to": frozenset({Channel.EMAIL}),
-    "data": frozenset({Channel.PUSH}),
-    "collapse_key": frozenset({Channel.PUSH}),
+    "data": frozenset({Channel.PUSH, Channel.IN_APP}),
+    "collapse_key": frozenset({Channel.PUSH, Channel.IN_APP}),
 }
 """The fields that only some channels have; all others belong to every channel."""
 
@@ -55,7 +57,9 @@ def read_content(fields: Fields, channel: Channel | None) -> ContentOfRequest:
         data=fields.pairs("data") or {},
     )
     if channel is Channel.PUSH and not fields.has_error("subject", "body", "data"):
-        _check_push_size(fields, content)
+        _check_payload(fields, content)
+    if channel is Channel.IN_APP and (size := _size_bytes(content.data)) > INBOX_DATA_MAX_BYTES:
+        fields.wrong("data", "too_long", f"must be at most {INBOX_DATA_MAX_BYTES} bytes of JSON, not {size}")
     return content
 
 
@@ -67,6 +71,18 @@ def read_metadata(fields: Fields) -> dict[str, str]:
     elif (size := _size_bytes(pairs)) > METADATA_MAX_BYTES:
         fields.wrong("metadata", "too_long", f"must be at most {METADATA_MAX_BYTES} bytes of JSON, not {size}")
     return pairs
+
+
+def check_segments(content: ContentOfRequest, most: int | None) -> list[FieldError]:
+    """What is wrong with a text message that takes more segments than the operator pays for.
+
+    Args:
+        most: None where there is no limit.
+    """
+    if most is None or (segments := sms_segments.count(content.body)).count <= most:
+        return []
+    size = f"{segments.count} of {segments.per_segment} characters each ({segments.encoding})"
+    return [FieldError("body", "too_many_segments", f"must take at most {most} segments of a text message, not {size}")]
 
 
 def _refuse_foreign(fields: Fields, channel: Channel | None) -> None:
@@ -103,12 +119,15 @@ def _read_collapse_key(fields: Fields) -> str:
     return text or ""
 
 
-def _check_push_size(fields: Fields, content: ContentOfRequest) -> None:
-    size = _size_bytes({"subject": content.subject, "body": content.body, "data": content.data})
-    if size > PUSH_MAX_BYTES:
-        fields.wrong(
-            "body", "too_long", f"must, with subject and data, be at most {PUSH_MAX_BYTES} bytes of JSON, not {size}"
-        )
+def _check_payload(fields: Fields, content: ContentOfRequest) -> None:
+    """What a device is handed, as it will go out. Of what is too long, the longest part is named."""
+    if device_payload.taken_keys(content.data):
+        fields.wrong("data", "reserved_name", f"must not have a name that is in use: {device_payload.TAKEN_NAMES}")
+    size = device_payload.size_bytes(content.subject, content.body, content.data)
+    if size > device_payload.MAX_BYTES:
+        parts = {name: _size_bytes(getattr(content, name)) for name in ("body", "data", "subject")}
+        message = f"must, with all that a device is handed, be at most {device_payload.MAX_BYTES} bytes of JSON"
+        fields.wrong(max(parts, key=lambda name: parts[name]), "too_long", f"{message}, not {size}")
 
 
 def _size_bytes(value: object) -> int:

@@ -23,7 +23,7 @@ class CheckedGroup:
 
     requests: tuple[NotificationRequest, ...]
     schedule: Schedule
-    clock_errors: tuple[FieldError, ...]
+    present_errors: tuple[FieldError, ...]
 
     @property
     def key(self) -> str:
@@ -62,7 +62,8 @@ def _together(raw: Mapping[str, object], checked: Sequence[Checked]) -> CheckedG
     requests = [c.request for c in checked]
     key = content_key(requests) if raw.get("dedupe_by_content") else requests[0].idempotency_key
     whole = tuple(replace(request, idempotency_key=key) for request in requests)
-    return CheckedGroup(whole, checked[0].schedule, checked[0].clock_errors)
+    present_errors = dict.fromkeys(error for each in checked for error in each.present_errors)
+    return CheckedGroup(whole, checked[0].schedule, tuple(present_errors))
 
 
 def _read_targets(raw: Mapping[str, object]) -> tuple[list[Mapping[str, object]], list[FieldError]]:

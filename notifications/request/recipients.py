@@ -9,10 +9,12 @@ import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
 from notifications.channel import Channel
-from notifications.request.fields import Invalid, storable, within
+from notifications.request.fields import LABEL_MAX_LENGTH, Invalid, storable, within
 
 PUSH_MAX_LENGTH = 1024
 PUSH_PREFIXES = ("fcm-fid:", "fcm:", "apns:")
+INBOX_WORDS = ("unread-count", "read-all", "read")
+"""What may follow a user id in the address of an inbox."""
 
 _RESERVED_DOMAINS = (".test", ".local", ".localhost", ".invalid")
 _ORDINARY = ".example"
@@ -33,12 +35,17 @@ def canonical_recipient(channel: Channel, value: object) -> str:
     return _CANONICAL[channel](text)
 
 
-def canonical_filter(value: str) -> str:
+def canonical_filter(value: str, channel: Channel | None = None) -> str:
     """The canonical form of an address whose channel has to be read off it.
+
+    Args:
+        channel: a user id is only read as one for IN_APP, as it may look like any address.
 
     Raises:
         Invalid: it is no address of any channel.
     """
+    if channel is Channel.IN_APP:
+        return canonical_recipient(channel, value)
     text = value.strip(" ")
     if text.startswith(PUSH_PREFIXES):
         return canonical_recipient(Channel.PUSH, text)
@@ -46,7 +53,8 @@ def canonical_filter(value: str) -> str:
         return canonical_recipient(Channel.EMAIL, text)
     if text.startswith("+"):
         return canonical_recipient(Channel.SMS, text)
-    raise Invalid("not_an_address", "must be a mailbox address, a phone number with + or a device address")
+    message = "must be a mailbox address, a phone number with +, a device address, or with channel=IN_APP a user id"
+    raise Invalid("not_an_address", message)
 
 
 def canonical_email(text: str) -> str:
@@ -113,8 +121,31 @@ def canonical_device(text: str) -> str:
     raise Invalid("not_a_device_address", f"must have a token of {kind} after {prefix}")
 
 
+def canonical_user(text: str) -> str:
+    """The client's own name for a person, as it is: printable, and fit to stand in the address of that inbox.
+
+    Raises:
+        Invalid: too long, not printable, or it could not be told from another address, see `_unreachable`.
+    """
+    within(text, max_length=LABEL_MAX_LENGTH)
+    if not text.isprintable():
+        raise Invalid("not_printable", "must consist of printable characters")
+    if _unreachable(text.split("/")):
+        message = (
+            "must be fit for an address: between slashes no empty, . or .. part, and no word of the inbox at its end"
+        )
+        raise Invalid("not_a_user_id", message)
+    return text
+
+
+def _unreachable(parts: list[str]) -> bool:
+    """Programs drop empty and dotted parts of an address on the way, and `ada/read-all` would be another call."""
+    return any(part in ("", ".", "..") for part in parts) or (len(parts) > 1 and parts[-1] in INBOX_WORDS)
+
+
 _CANONICAL: Mapping[Channel, Callable[[str], str]] = {
     Channel.EMAIL: canonical_email,
     Channel.SMS: canonical_phone,
     Channel.PUSH: canonical_device,
+    Channel.IN_APP: canonical_user,
 }

@@ -3,6 +3,7 @@
 from notifications.queue import Actor
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
+from notifications.services.receipts import receive, receiver_of
 from notifications.services.reschedule import reschedule
 from notifications.services.resolve import resolve
 from notifications.services.retry import RetriedMany, retry, retry_many
@@ -29,6 +30,8 @@ __all__ = [
     "check_request",
     "find_pause",
     "pause",
+    "receive",
+    "receiver_of",
     "reschedule",
     "resolve",
     "resume",

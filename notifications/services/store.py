@@ -37,18 +37,18 @@ class Wanted:
     fingerprint: bytes
     requests: tuple[NotificationRequest, ...]
     schedule: Schedule
-    clock_errors: tuple[FieldError, ...]
+    present_errors: tuple[FieldError, ...]
     group_id: UUID | None = None
 
     @classmethod
     def one(cls, checked: Checked) -> Wanted:
         request = checked.request
-        return cls(request.idempotency_key, fingerprint(request), (request,), checked.schedule, checked.clock_errors)
+        return cls(request.idempotency_key, fingerprint(request), (request,), checked.schedule, checked.present_errors)
 
     @classmethod
     def group(cls, checked: CheckedGroup) -> Wanted:
-        requests = checked.requests
-        return cls(checked.key, group_fingerprint(requests), requests, checked.schedule, checked.clock_errors, uuid7())
+        requests, errors = checked.requests, checked.present_errors
+        return cls(checked.key, group_fingerprint(requests), requests, checked.schedule, errors, uuid7())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ def store(client: Client, wanted: Sequence[Wanted], defaults: Mapping[Channel, D
 
     Returns:
         For each, in order: what is stored under its key, or `IdempotencyConflict`, or `InvalidRequest` for a new one
-        whose times have passed. Of several with one key, the later ones are repeats of the first.
+        whose times have passed or whose address nobody serves. Of several with one key, the later ones are repeats of
+        the first.
 
     Transaction: the caller's, or one of its own.
     Locks: waits for other open transactions that hold one of the keys. The keys go in sorted, so that two calls with
@@ -74,7 +75,7 @@ def store(client: Client, wanted: Sequence[Wanted], defaults: Mapping[Channel, D
     """
     first: dict[str, int] = {}
     for number, each in enumerate(wanted):
-        if not each.clock_errors:
+        if not each.present_errors:
             first.setdefault(each.key, number)
     # In the order of the request, so that the ids are too.
     built = {key: _build(client, wanted[number], defaults) for key, number in first.items()}
@@ -128,8 +129,8 @@ def _answer(
         return _repeat(created[each.key], wanted[first[each.key]].fingerprint, each)
     if rows := earlier.get(each.key):
         return _repeat(rows, bytes(rows[0].fingerprint), each)
-    if each.clock_errors:
-        return InvalidRequest(each.clock_errors)
+    if each.present_errors:
+        return InvalidRequest(each.present_errors)
     return IdempotencyConflict("the idempotency key is held by a notification that cannot be read")
 
 

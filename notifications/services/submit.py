@@ -14,6 +14,7 @@ from notifications.channel import Channel, Priority
 from notifications.errors import InvalidRequest, NotifyError
 from notifications.models import Client, Notification
 from notifications.request import Checked, CheckedGroup, Defaults, check, check_group
+from notifications.services.serving import with_unserved, with_unserved_targets
 from notifications.services.store import Stored, Wanted, store
 
 
@@ -68,7 +69,8 @@ def submit(
         client: whose notification it is; keys of different clients never meet.
         idempotency_key: 1 to 255 printable characters, remembered for as long as the row is kept.
         dedupe_by_content: instead of a key: one is made of user id, channel, recipient and content.
-        recipient: a mailbox, a phone number in E.164 form, or a device address (`fcm:`, `fcm-fid:`, `apns:`).
+        recipient: a mailbox, a phone number in E.164 form, a device address (`fcm:`, `fcm-fid:`, `apns:`), or, for
+            IN_APP, the client's own id of a user.
         send_at, expires_at: aware times, or RFC 3339 text. A past `send_at` means now.
         delay_seconds, ttl_seconds: instead of those; the latter counts from the send time.
         Other fields: see the API's documentation.
@@ -127,7 +129,7 @@ def submit_many(client: Client, requests: Sequence[Mapping[str, object]]) -> lis
     wanted: dict[int, Wanted] = {}
     for number, raw in enumerate(requests):
         try:
-            wanted[number] = Wanted.one(check(raw, now=now, defaults=defaults))
+            wanted[number] = Wanted.one(with_unserved(check(raw, now=now, defaults=defaults)))
         except InvalidRequest as refused:
             answers[number] = refused
     for number, stored in zip(wanted, store(client, list(wanted.values()), defaults), strict=True):
@@ -139,20 +141,21 @@ def check_request(raw: Mapping[str, object]) -> Checked:
     """Check the values of a request, by snake-case name, without storing anything.
 
     Raises:
-        InvalidRequest: with all that is wrong; what is wrong only because of the time stands in the answer.
+        InvalidRequest: with all that is wrong; what is wrong only now stands in the answer.
     """
-    return check(raw, now=selectors.database_now(), defaults=channel_defaults())
+    return with_unserved(check(raw, now=selectors.database_now(), defaults=channel_defaults()))
 
 
 def check_group_request(raw: Mapping[str, object]) -> CheckedGroup:
     """The same for a request with targets."""
-    return check_group(raw, now=selectors.database_now(), defaults=channel_defaults())
+    return with_unserved_targets(check_group(raw, now=selectors.database_now(), defaults=channel_defaults()))
 
 
 def channel_defaults() -> dict[Channel, Defaults]:
-    """What each channel does when a request does not say, from the settings."""
+    """What the settings say of each channel."""
     config = settings.NOTIFYQ
-    return {c: Defaults(config.max_attempts[c], config.on_unconfirmed[c]) for c in Channel}
+    segments = {Channel.SMS: config.sms_max_segments}
+    return {c: Defaults(config.max_attempts[c], config.on_unconfirmed[c], segments.get(c)) for c in Channel}
 
 
 def _rows_or_raise(stored: Stored | NotifyError) -> Stored:

@@ -7,17 +7,19 @@ changes nothing.
 
 from notifyq.leasing.arrays import Arrays
 from notifyq.leasing.bisect import write_all
-from notifyq.leasing.claim import in_transaction_bounded, lock, take
+from notifyq.leasing.claim import in_any_transaction, in_transaction_bounded, lock, take
 from notifyq.leasing.end import Follower, end_leases
 from notifyq.leasing.insert import insert_new
-from notifyq.leasing.lookups import AnyOf, SecondsSince
+from notifyq.leasing.lookups import AnyOf, Epoch, SecondsSince
 
 __all__ = [
     "AnyOf",
     "Arrays",
+    "Epoch",
     "Follower",
     "SecondsSince",
     "end_leases",
+    "in_any_transaction",
     "in_transaction_bounded",
     "insert_new",
     "lock",

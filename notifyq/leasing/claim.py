@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -31,6 +31,12 @@ def in_transaction_bounded() -> Iterator[None]:
                 [milliseconds, milliseconds],
             )
         yield
+
+
+def in_any_transaction() -> AbstractContextManager[Any]:
+    """Inside a caller's transaction a savepoint, so that a refused batch does not poison it; alone, a transaction that
+    no freeze of this process can leave open."""
+    return transaction.atomic() if connection.in_atomic_block else in_transaction_bounded()
 
 
 def lock(rows: QuerySet[Any], columns: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:

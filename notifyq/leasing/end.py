@@ -25,11 +25,13 @@ class Follower:
         table: where they go.
         columns: column → SQL over `f` (the follower's own arrays) and `ended` (id, token).
         arrays: their values; the first two columns are the `id` and `token` of the ending.
+        on_conflict: what follows ON CONFLICT, where rows are added to what is there; empty for plain inserts.
     """
 
     table: str
     columns: Mapping[str, str]
     arrays: Arrays
+    on_conflict: str = ""
 
 
 def end_leases(
@@ -72,4 +74,5 @@ def _insert(follower: Follower) -> str:
         f"INSERT INTO {follower.table} ({', '.join(follower.columns)}) "  # noqa: S608 (names from code, values bound)
         f"SELECT {', '.join(follower.columns.values())} "
         f"FROM {follower.arrays.source('f')} JOIN ended ON ended.id = f.id AND ended.token = f.token"
+        + (f" ON CONFLICT {follower.on_conflict}" if follower.on_conflict else "")
     )

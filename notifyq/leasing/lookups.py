@@ -1,4 +1,4 @@
-"""The two pieces of SQL that the hot statements need and Django does not have."""
+"""The pieces of SQL that the hot statements need and Django does not have."""
 
 from __future__ import annotations
 
@@ -31,4 +31,11 @@ class SecondsSince(Func):
     """Seconds from an instant until now by the database's clock, as a float (loading a timestamp costs far more)."""
 
     template = "EXTRACT(EPOCH FROM STATEMENT_TIMESTAMP() - %(expressions)s)::float8"
+    output_field = FloatField()
+
+
+class Epoch(Func):
+    """An instant as seconds since 1970, as a float, for the same reason."""
+
+    template = "EXTRACT(EPOCH FROM %(expressions)s)::float8"
     output_field = FloatField()

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.encoding import escape_uri_path
 
 from notifyq.rest.problem import Problem, field_error, invalid
 
@@ -106,4 +107,5 @@ def paginate(
 def _url(request: HttpRequest, cursor: Cursor) -> str:
     query = request.GET.copy()
     query["cursor"] = cursor.encode()
-    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+    # Escaped once more: a part of the path may hold what would end it.
+    return request.build_absolute_uri(f"{escape_uri_path(request.path)}?{query.urlencode()}")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from django.template.loader import render_to_string
 
+from notifications.channel import Channel
+from notifications.sms_segments import count
 from notifyq.sandbox.magic import MEANINGS, PHONE_ENDINGS
 from notifyq.sandbox.replies import Reply
 from notifyq.sandbox.store import Stored
@@ -65,12 +67,18 @@ def render(vendor: Vendor) -> Reply:
 
 def _row(message: Stored) -> _Row:
     html_body = message.extras.get("htmlBody")
+    counted = {"segments": _segments(message.body)} if message.channel == Channel.SMS else {}
     others = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in message.extras.items()
         if name != "htmlBody"
     }
-    return _Row(message, html_body if isinstance(html_body, str) else "", others)
+    return _Row(message, html_body if isinstance(html_body, str) else "", counted | others)
+
+
+def _segments(body: str) -> str:
+    segments = count(body)
+    return f"{segments.count} ({segments.encoding})"
 
 
 def _magic() -> list[tuple[str, str, str]]:

@@ -153,12 +153,12 @@ class Store:
         rows = self._read(f"SELECT {_COLUMNS} FROM messages ORDER BY sequence{order}")  # noqa: S608 (an integer)
         return [_stored(row) for row in rows]
 
-    def status(self, key: str, now_epoch: float) -> str | None:
-        """`delivered`, `pending` or `failed` for a key that is known, else None."""
-        rows = self._read("SELECT delivered_at_epoch FROM messages WHERE key = ? ORDER BY sequence LIMIT 1", key)
+    def status(self, key: str, now_epoch: float) -> tuple[str, str | None] | None:
+        """`delivered`, `pending` or `failed` for a key that is known, and the id of its first message; else None."""
+        rows = self._read("SELECT delivered_at_epoch, id FROM messages WHERE key = ? ORDER BY sequence LIMIT 1", key)
         if rows:
-            return "delivered" if rows[0][0] <= now_epoch else "pending"
-        return "failed" if self._read("SELECT 1 FROM keys WHERE key = ? AND rejected", key) else None
+            return ("delivered" if rows[0][0] <= now_epoch else "pending"), str(rows[0][1])
+        return ("failed", None) if self._read("SELECT 1 FROM keys WHERE key = ? AND rejected", key) else None
 
     def counters(self) -> Counters:
         return Counters(*self._read("SELECT requests, accepted, repeats FROM counters")[0])

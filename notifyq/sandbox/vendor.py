@@ -15,6 +15,7 @@ from typing import Any
 from notifyq.sandbox import replies
 from notifyq.sandbox.magic import Magic, recognise
 from notifyq.sandbox.replies import Reply
+from notifyq.sandbox.reporter import Reporter
 from notifyq.sandbox.store import Store, Stored, Writing
 from notifyq.sandbox.weather import Weather
 
@@ -38,8 +39,9 @@ class Incoming:
 class Vendor:
     """Safe to call from many threads: what must not race happens inside the store's one transaction."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, reporter: Reporter | None = None) -> None:
         self.store = store
+        self._reporter = reporter
         self._limit = _PerSecond()
         # The weather outlives the process like the messages do: a vendor restarted in a storm is still in it.
         self._weather = Weather.parse(json.loads(store.fact("weather") or "{}"))
@@ -79,10 +81,11 @@ class Vendor:
             return replies.problem(503, "down", "The provider is down.")
         if not self._weather.lookup:
             return replies.problem(501, "lookup_not_supported", "This provider cannot be asked about a key.")
-        status = self.store.status(key, time.time())
-        if status is None:
+        known = self.store.status(key, time.time())
+        if known is None:
             return replies.problem(404, "unknown_key", "No message has this key.")
-        return replies.document({"key": key, "status": status})
+        status, message_id = known
+        return replies.document({"key": key, "status": status, "messageId": message_id})
 
     def empty(self) -> None:
         with self.store.writing() as writing:
@@ -148,6 +151,8 @@ class Vendor:
             extras=incoming.extras,
         )
         writing.add(message, now.timestamp() + delay)
+        if self._reporter is not None:
+            self._reporter.report(message, delay)
         return replies.accepted(message.id)
 
     def _reject(self, writing: Writing, incoming: Incoming, code: str) -> Reply:

@@ -18,6 +18,7 @@ _TEXTS: Mapping[str, Mapping[str, str]] = {
     },
     "SMS": {"body": "Your first SMS went through the queue."},
     "PUSH": {"subject": "Your first push", "body": "It went through the queue."},
+    "IN_APP": {"subject": "Your first entry in an inbox", "body": "It went through the queue."},
 }
 _FINAL = frozenset({"SENT", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED"})
 # A pause or a full rate limit may last for hours: nobody at a terminal waits for that.
@@ -83,7 +84,12 @@ def _new_recipient(channel: str) -> str:
     """One that means nothing special to the sandbox: phone numbers from …0001 to …0009 do."""
     unique = secrets.token_hex(4)
     fictitious = f"+1202555{1000 + secrets.randbelow(9000)}"
-    return {"EMAIL": f"first-{unique}@example.com", "SMS": fictitious, "PUSH": f"fcm:first-{unique}"}[channel]
+    return {
+        "EMAIL": f"first-{unique}@example.com",
+        "SMS": fictitious,
+        "PUSH": f"fcm:first-{unique}",
+        "IN_APP": f"first-{unique}",
+    }[channel]
 
 
 def local_session() -> requests.Session:

@@ -16,7 +16,7 @@ import requests
 from django.core.management import call_command
 from django.db import connection
 
-from notifications.channel import Channel
+from notifications.channel import INBOX, Channel
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
 from notifyq import unknown_variables
@@ -33,6 +33,8 @@ from notifyq.up.screen import Screen
 DEFAULT_PORT = 8000
 _SANDBOX_PORT = 8026
 _SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
+_OURS = ("sandbox", INBOX)
+"""Providers that reach nobody outside this machine."""
 _PRIVATE_WEBHOOKS = "NOTIFYQ_WEBHOOK_ALLOW_PRIVATE_ADDRESSES"
 _READY_SECONDS = 60
 _MORE_GRACE_SECONDS = 5  # the workers' own grace period ends before ours
@@ -204,7 +206,8 @@ class Service:
     def _send_first(self) -> None:
         self._screen.title("First notifications")
         for channel in Channel:
-            real = [p for p in self._config.provider_chains[channel] if p.partition(":")[0] != "sandbox"]
+            chain = self._config.provider_chains[channel]
+            real = [name for name in chain if name.partition(":")[0] not in _OURS]
             if real:
                 several = "a real provider" if len(real) == 1 else "real providers"
                 self._screen.row(channel, f"not tried: {channel} goes to {', '.join(real)}, {several}")

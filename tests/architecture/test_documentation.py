@@ -8,9 +8,11 @@ import pytest
 from notifications.channel import Channel
 from notifications.diagram import PAGE, refreshed
 from notifications.providers import registry
+from notifications.receipts import registry as receivers
 from notifyq.env import Config, Environment
 from notifyq.queue_metrics import GAUGES
 from notifyq.unknown_variables import unknown_variables
+from tests.support.push_accounts import apns_variables, fcm_variables
 from tests.support.source import ROOT, modules
 
 DOCS = ROOT / "docs"
@@ -19,8 +21,39 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 # Read without `Environment`, by a name in quotes.
 DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
 NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
+FROM = {"NOTIFYQ_EMAIL_FROM": "a@example.com"}
+RECEIVER_VARIABLES = {f"NOTIFYQ_{receivers.variable_of(kind)}" for kind in receivers.RECEIVERS}
+OF_A_RECEIVER = re.compile(r"_RECEIPT_(SECRETS|TOPICS)$")
 GIVEN = {  # what an adapter has no default for
-    "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com", "NOTIFYQ_EMAIL_FROM": "a@example.com"},
+    "apns": apns_variables(),
+    "fcm": fcm_variables(),
+    "twilio": {
+        "NOTIFYQ_TWILIO_ACCOUNT_SID": "AC" + "0" * 32,
+        "NOTIFYQ_TWILIO_AUTH_TOKEN": "t",
+        "NOTIFYQ_SMS_FROM": "Shop",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "vonage": {
+        "NOTIFYQ_VONAGE_API_KEY": "k",
+        "NOTIFYQ_VONAGE_API_SECRET": "s",
+        "NOTIFYQ_SMS_FROM": "Shop",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "bulksms": {
+        "NOTIFYQ_BULKSMS_TOKEN_ID": "i",
+        "NOTIFYQ_BULKSMS_TOKEN_SECRET": "s",
+        "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com",
+    },
+    "kudisms": {
+        "NOTIFYQ_KUDISMS_ACCEPT_UNPROVEN": "true",
+        "NOTIFYQ_KUDISMS_TOKEN": "t",
+        "NOTIFYQ_SMS_FROM": "Shop",
+    },
+    "mailgun": {"NOTIFYQ_MAILGUN_API_KEY": "k", "NOTIFYQ_MAILGUN_DOMAIN": "example.com"} | FROM,
+    "resend": {"NOTIFYQ_RESEND_API_KEY": "k"} | FROM,
+    "sendgrid": {"NOTIFYQ_SENDGRID_API_KEY": "k"} | FROM,
+    "ses": {"NOTIFYQ_SES_REGION": "r", "NOTIFYQ_SES_ACCESS_KEY_ID": "k", "NOTIFYQ_SES_SECRET_ACCESS_KEY": "k"} | FROM,
+    "smtp": {"NOTIFYQ_SMTP_URL": "smtp://mail.example.com"} | FROM,
 }
 
 
@@ -30,7 +63,9 @@ def read(name):
 
 def documented_variables(text):
     names = re.findall(r"^\| `([A-Z_<>]+)` \|", text, re.MULTILINE)
-    return {n.replace("<CHANNEL>", c) for n in names for c in (Channel if "<CHANNEL>" in n else ["-"])}
+    of_receivers = {n for n in names if "<PROVIDER>" in n}
+    others = {n.replace("<CHANNEL>", c) for n in names for c in (Channel if "<CHANNEL>" in n else ["-"])}
+    return others - of_receivers | (RECEIVER_VARIABLES if of_receivers else set())
 
 
 def section(page, title):
@@ -74,9 +109,17 @@ def test_variables__that_the_settings_read__are_all_documented_and_no_others():
     of_adapters = {n for k in registry.ADAPTERS for n in documented_variables(section(page, f"Provider `{k}`"))}
     # Other tests build adapters, also labelled ones; what those read is held against their own sections below.
     prefixes = tuple(f"NOTIFYQ_{kind.upper()}_" for kind in registry.ADAPTERS)
-    known = {n for n in Environment.read | directly if not n.startswith(prefixes)} - of_adapters
+    read_here = {n for n in Environment.read if not OF_A_RECEIVER.search(n)}  # the same for receivers
+    known = {n for n in read_here | directly if not n.startswith(prefixes)} - of_adapters
+    expected = known | {"NOTIFYQ_EXTRA_PROVIDERS"} | RECEIVER_VARIABLES
 
-    assert documented_variables(page) - of_adapters == known | {"NOTIFYQ_EXTRA_PROVIDERS"}
+    assert documented_variables(page) - of_adapters == expected - of_adapters
+
+
+def test_variables__of_receivers__are_those_that_are_read(names_read):
+    receivers.build((), Environment({}))
+
+    assert names_read == RECEIVER_VARIABLES
 
 
 def test_variables__that_are_documented__are_not_taken_for_misspelt():

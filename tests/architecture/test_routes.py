@@ -5,15 +5,19 @@ import re
 import pytest
 from django.test import Client as HttpClient
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RegexPattern
 from drf_spectacular.generators import SchemaGenerator
 
+from notifications import receipts
 from notifications.models.client import Scope
+from notifications.receipts.registry import RECEIVERS
 from notifyq.rest.view import ApiView
 from tests.support.api import Caller
+from tests.support.callbacks import environment
 
 pytestmark = pytest.mark.django_db
 ROOT = "api/v1/"
-PARTS = {"uuid": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8", "int": "1", "str": "x", "slug": "x"}
+PARTS = {"uuid": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8", "int": "1", "str": "x", "slug": "x", "user": "x"}
 SCOPES = set(Scope.values)
 
 
@@ -36,6 +40,16 @@ def calls():
 
 
 CALLS = list(calls())
+OUTSIDE = {
+    "": "the landing page",
+    "health/live": "for whoever restarts the process",
+    "health/ready": "for load balancers",
+    "metrics": "has a token of its own",
+    "receipts/<str:provider>": "each vendor's own signature, see test_receipts_signatures",
+    "api/schema/": "the description of the API",
+    "api/docs/": "the same for people",
+}
+"""Addresses that need no key and no login."""
 
 
 def test_routes__there_are_some():
@@ -63,6 +77,25 @@ def test_route__with_the_wrong_scope__is_403(method, path, view):
         caller.key.save(update_fields=["scopes"])
 
     assert caller.request(method, path).status_code == 403
+
+
+def test_routes__without_key_or_login__are_these_and_no_others():
+    unlocked = {
+        str(entry.pattern)
+        for entry in get_resolver().url_patterns
+        if isinstance(entry, URLPattern) and not isinstance(entry.pattern, RegexPattern)
+    }
+
+    assert unlocked == set(OUTSIDE)
+
+
+def test_receipts__without_a_signature__are_refused_or_unknown(settings):
+    settings.RECEIVERS = receipts.build((), environment())
+
+    answers = {kind: HttpClient().post(f"/receipts/{kind}", "[]", "text/plain").status_code for kind in RECEIVERS}
+
+    assert set(settings.RECEIVERS) == set(RECEIVERS)
+    assert answers == dict.fromkeys(RECEIVERS, 403) | {"mailgun": 406}
 
 
 def test_routes__each__is_in_the_openapi_document():

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WORKER = "worker"
 
 
-def _safety(channel: Channel, provider: str) -> Safety:
-    return Safety(provider or "sandbox", records_start=True, dedupe_window_seconds=3600.0)
+def _safety(channel: Channel, recipient: str, provider: str) -> Safety:
+    return Safety(provider or "sandbox", records_start=True, repeat_window_seconds=3600.0)
 
 
 def _held() -> Claimed:

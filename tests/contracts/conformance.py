@@ -1,7 +1,7 @@
 """What every adapter that speaks HTTP has to get right, whatever its vendor.
 
 Subclass `HttpAdapterConformance` as `Test…`, say how to build the adapter and what its vendor's acceptance looks
-like. Import this module after `pytest.register_assert_rewrite("tests.contracts.conformance")`.
+like.
 """
 
 from __future__ import annotations

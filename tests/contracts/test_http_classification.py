@@ -6,11 +6,8 @@ from notifications.channel import Channel
 from notifications.providers.base import Capabilities
 from notifications.providers.sandbox import SandboxProvider
 from notifications.verdict import Outcome
-
-pytest.register_assert_rewrite("tests.contracts.conformance")
-
-from tests.contracts.conformance import HttpAdapterConformance, answering, http_answer  # noqa: E402
-from tests.support.fault_server import FaultServer  # noqa: E402
+from tests.contracts.conformance import HttpAdapterConformance, answering, http_answer
+from tests.support.fault_server import FaultServer
 
 
 class TestSandboxProvider(HttpAdapterConformance):

@@ -38,7 +38,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-ADDRESSES = {"EMAIL": "ada@example.com", "SMS": "+14155550100", "PUSH": "fcm:token"}
+ADDRESSES = {"EMAIL": "ada@example.com", "SMS": "+14155550100", "PUSH": "fcm:token", "IN_APP": "ada"}
 BOUNDED = settings(
     max_examples=30,
     derandomize=True,
@@ -164,7 +164,7 @@ def test_document__every_operation__has_the_key_and_an_example():
             assert {"400", "401", "403", "429", "500", "503"} <= set(operation["responses"])
             assert any(status.startswith("2") for status in operation["responses"]), (method, path)
     created = DOCUMENT["paths"]["/api/v1/notifications"]["post"]
-    assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 4
+    assert len(created["requestBody"]["content"]["application/json"]["examples"]) == 5
 
 
 EXAMPLES = sorted(name for name, schema in DOCUMENT["components"]["schemas"].items() if "example" in schema)

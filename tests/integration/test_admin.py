@@ -14,10 +14,14 @@ from notifications.models import (
     Client,
     Content,
     DeadLetter,
+    InboxEntry,
+    LookUp,
     Notification,
+    OnceToken,
     OperatorAction,
     OutcomeTally,
     Pause,
+    Receipt,
     Worker,
 )
 from notifyq.console import lists
@@ -76,10 +80,23 @@ def rows():
     action = OperatorAction.objects.create(
         notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
     )
+    receipt = Receipt.objects.create(notification=notification, provider="ses", event_id="e-1", status="DELIVERED")
     row = NotificationFactory(client=shop, status="DEAD_LETTERED", reference="dead", fingerprint=SECRETS[2].encode())
     dead = DeadLetter.objects.get(pk=row.pk)
+    entry = InboxEntry.objects.create(
+        notification=notification, client=shop, user_id="user-1", body=BODY, send_at=notification.send_at
+    )
     tally = OutcomeTally.objects.create(at=timezone.now(), status="SENT", channel="EMAIL", count=1)
-    made = (shop, key, notification, content, attempt, worker, pause, action, dead, tally)
+    said = LookUp.objects.create(
+        notification=notification,
+        cycle=1,
+        provider="sandbox",
+        found="UNKNOWN",
+        asked_count=2,
+        first_asked_at=timezone.now(),
+        last_asked_at=timezone.now(),
+    )
+    made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, entry, tally)
     return {type(row): row for row in made}
 
 
@@ -108,7 +125,7 @@ def test_bar__on_every_page__leads_to_what_the_person_may_see(client, django_use
 def test_console__models_of_the_app__are_all_registered():
     from django.apps import apps
 
-    assert set(MODELS) == set(apps.get_app_config("notifications").get_models())
+    assert set(MODELS) == set(apps.get_app_config("notifications").get_models()) - {OnceToken}  # nothing to see there
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -144,7 +161,7 @@ def test_pages__not_logged_in__lead_to_the_login(client, rows):
     assert "/admin/login/" in response["Location"]
 
 
-@pytest.mark.parametrize("model", [Notification, Content, Attempt])
+@pytest.mark.parametrize("model", [Notification, Content, Attempt, InboxEntry])
 def test_lists__notification_has_a_body__no_list_shows_or_reads_it(admin_client, rows, model):
     with CaptureQueriesContext(
         connection,
@@ -163,6 +180,17 @@ def test_detail__notification__shows_content_attempts_and_why_it_waits(admin_cli
 @pytest.mark.parametrize("term", ["ada@example.com", "ADA@example.com", "ref-1", "user-1", "order-1", " ref-1 "])
 def test_search__exact_value__finds_the_notification(admin_client, rows, term):
     assert list(shown(admin_client, Notification, f"?q={term}")) == [rows[Notification]]
+
+
+def test_detail__text_message__shows_its_segments(admin_client):
+    texted = NotificationFactory(channel="SMS", content__body="x" * 161)
+    mailed = NotificationFactory(channel="EMAIL", content__body="x" * 161)
+
+    for model in (Notification, Content):
+        assert (
+            "2 (GSM-7, 153 characters each)" in admin_client.get(address(model, "change", texted.pk)).content.decode()
+        )
+        assert "GSM-7" not in admin_client.get(address(model, "change", mailed.pk)).content.decode()
 
 
 def test_search__its_id__finds_the_notification_its_content_and_attempts(admin_client, rows):
@@ -234,6 +262,13 @@ def test_list__clients__having_no_relay_is_no_fault(admin_client, rows):
 def test_worker__silent_for_long__is_marked(admin_client, rows):
     Worker.objects.update(beat_at="2020-01-01T00:00Z")
     assert "nq-bad" in admin_client.get(address(Worker, "changelist")).content.decode()
+
+
+@pytest.mark.parametrize(("term", "count"), [("user-1", 1), ("user", 0), ("?state=read", 0), ("?state=unread", 1)])
+def test_inbox__searched_or_filtered__shows_those(admin_client, rows, term, count):
+    query = term if term.startswith("?") else f"?q={term}"
+
+    assert len(shown(admin_client, InboxEntry, query)) == count
 
 
 def test_key__revoked_or_expired__says_so(admin_client, rows):

@@ -1,5 +1,6 @@
 """POST /api/v1/notifications"""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -215,3 +216,30 @@ def test_create__two_fields_of_which_one_may_be_given__each_names_the_other(call
     messages = {error["field"]: error["message"] for error in errors}
     assert messages[first].endswith(second)
     assert messages[second].endswith(first)
+
+
+def test_create__text_message_of_too_many_segments__is_refused_unless_it_was_stored_before(caller, settings):
+    long = sms(body="x" * 161)
+    assert caller.post(body=long).status_code == 201
+    settings.NOTIFYQ = dataclasses.replace(settings.NOTIFYQ, sms_max_segments=1)
+
+    refused = caller.post(body=long | {"idempotencyKey": "key-2"})
+    repeated = caller.post(body=long)
+
+    assert (refused.status_code, fields_of(refused)) == (400, ["body"])
+    assert "not 2 of 153 characters each (GSM-7)" in refused.json()["errors"][0]["message"]
+    assert (repeated.status_code, repeated["Idempotency-Replayed"]) == (200, "true")
+
+
+def test_create__several_targets__the_limit_of_segments_is_for_the_text_message(caller, settings):
+    settings.NOTIFYQ = dataclasses.replace(settings.NOTIFYQ, sms_max_segments=1)
+    targets = [{"channel": "PUSH", "recipient": "fcm:token"}, {"channel": "SMS", "recipient": "+14155550100"}]
+
+    refused = caller.post(body={"targets": targets, "body": "x" * 161, "idempotencyKey": "key-1"})
+
+    assert (refused.status_code, fields_of(refused)) == (400, ["body"])
+
+
+def test_create__text_message_longer_than_any_vendor_takes__is_refused(caller):
+    assert caller.post(body=sms(body="x" * 1600)).status_code == 201
+    assert fields_of(caller.post(body=sms(body="x" * 1601, idempotencyKey="key-2"))) == ["body"]

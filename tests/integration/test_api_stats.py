@@ -21,7 +21,7 @@ def test_stats__operator__counts_everybodys(operator):
 
     answer = operator.get(STATS).json()
 
-    expected = {s: {"EMAIL": 1, "SMS": 0, "PUSH": 0} for s in Status}
+    expected = {s: {"EMAIL": 1, "SMS": 0, "PUSH": 0, "IN_APP": 0} for s in Status}
     expected["PENDING"]["EMAIL"] = 3
     expected["SENT"]["SMS"] = 1
     assert (answer["counts"], answer["isComplete"]) == (expected, True)

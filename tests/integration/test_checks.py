@@ -46,7 +46,7 @@ def test_providers_check__chain_that_no_worker_can_build__warns_and_names_the_va
 
 
 def test_providers_check__usable_chains__is_silent(settings):
-    with_chains(settings, **dict.fromkeys(Channel, ("sandbox",)))
+    with_chains(settings, **(dict.fromkeys(Channel, ("sandbox",)) | {"IN_APP": ("inbox",)}))
     assert check_providers() == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -14,8 +13,6 @@ from django.urls import NoReverseMatch
 from notifications.admin.dead_letters import filter as filters
 from notifications.admin.dead_letters import listing
 from notifications.admin.dead_letters.filter import bulk_query, read_filter
-from notifications.admin.dead_letters.rows import row_of
-from notifications.models import Client
 from notifications.status import Status
 from notifyq.roles import Role
 from tests.support.factories import ClientFactory, NotificationFactory
@@ -191,12 +188,30 @@ def test_list__held__is_marked_and_can_be_resolved(console) -> None:
     assert f"act=resolve_as_sent&amp;row={other.pk}" not in page
 
 
-def test_row__that_its_provider_reports_as_delivered__is_marked() -> None:
-    asked = SimpleNamespace(user=SimpleNamespace(has_perm=lambda name: True))
-    row = NotificationFactory.build(status=Status.DEAD_LETTERED, client=Client(name="shop"), **HELD)
-    assert not row_of(row, asked).is_reported
-    row.delivery_status = "DELIVERED"
-    assert row_of(row, asked).is_reported
+@pytest.mark.parametrize(
+    ("reported", "held", "advice"),
+    [
+        ("DELIVERED", True, "mark it as sent"),
+        ("OPENED", True, "mark it as sent"),
+        ("REJECTED", True, "mark it as not delivered"),
+        ("ACCEPTED", True, "a retry may send a second copy"),
+        ("BOUNCED", False, "a retry may send a second copy"),
+        ("REJECTED", False, None),
+        ("", True, None),
+    ],
+)
+def test_list__reported_by_its_provider__says_what_that_speaks_for(console, reported, held, advice) -> None:
+    row = dead(delivery_status=reported, **(HELD if held else {}))
+    NotificationFactory(status=Status.FAILED, delivery_status="DELIVERED", content=None)
+
+    sources = [
+        page_of(console, LIST, kind="all"),
+        page_of(console, "/admin/dead-letters/act/", act="retry", row=row.pk),
+    ]
+
+    for source in sources:
+        assert source.count(f"Its provider reports {reported}: ") == (advice is not None)
+        assert advice is None or advice in source
 
 
 def test_pages__hostile_texts__are_escaped(console) -> None:

@@ -10,7 +10,7 @@ from notifications.status import Status
 from tests.support.factories import NotificationFactory, ago
 from tests.support.source import ROOT
 
-PAGES = ("idempotency", "operators-api")
+PAGES = ("idempotency", "inbox", "operators-api")
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"(curl .*?)\n# (\d{3})$", re.MULTILINE | re.DOTALL)
 

@@ -54,6 +54,16 @@ def test_viewer__content__is_refused(client, django_user_model, row) -> None:
     assert viewer.get(f"/admin/notifications/content/{row.pk}/change/").status_code == 403
 
 
+def test_viewer__inboxes__are_refused(client, django_user_model) -> None:
+    viewer = person(client, django_user_model, Role.VIEWER)
+    assert viewer.get("/admin/notifications/inboxentry/").status_code == 403
+
+
+def test_operator__inboxes__are_shown(client, django_user_model) -> None:
+    operator = person(client, django_user_model, Role.OPERATOR)
+    assert operator.get("/admin/notifications/inboxentry/").status_code == 200
+
+
 def test_operator__sees_both(client, django_user_model, row) -> None:
     operator = person(client, django_user_model, Role.OPERATOR)
     page = operator.get(f"/admin/notifications/deadletter/{row.pk}/change/").content.decode()

@@ -72,6 +72,7 @@ def test_metrics__empty_queue__every_gauge_is_there_and_zero(client):
     assert depth(text, "PENDING") == depth(text, "PROCESSING") == depth(text, "RECONCILING") == 0
     assert value(text, "notifyq_oldest_due_age_seconds") == 0
     assert value(text, "notifyq_suspects") == value(text, "notifyq_leases_expired") == 0
+    assert value(text, "notifyq_reconciling_oldest_age_seconds") == 0
     assert value(text, "notifyq_scrape_failed") == 0
     assert "django_http_requests_before_middlewares_total" in text
 
@@ -85,12 +86,14 @@ def test_metrics__rows_in_each_state__are_counted_where_they_belong(client, shop
     notification(shop, "PROCESSING")
     notification(shop, "PROCESSING", lease_expires_at=now - timedelta(seconds=5))
     notification(shop, "RECONCILING", attempt_count=1)
+    notification(shop, "RECONCILING", channel="SMS", unconfirmed_at=now - timedelta(seconds=90))
     notification(shop, "SENT", finished_at=now)
     text = scrape(client)
     assert depth(text, "PENDING") == 2
     assert depth(text, "PENDING", "SMS", "HIGH") == 1
     assert depth(text, "PROCESSING") == 2
-    assert depth(text, "RECONCILING") == 1
+    assert depth(text, "RECONCILING") == depth(text, "RECONCILING", "SMS") == 1
+    assert value(text, "notifyq_reconciling_oldest_age_seconds") == pytest.approx(90, abs=30)
     assert value(text, "notifyq_suspects") == 1
     assert value(text, "notifyq_leases_expired") == 1
     assert depth(text, "SENT") is None

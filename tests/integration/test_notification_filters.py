@@ -83,18 +83,6 @@ def test_search__of_one_of_many_clients__finds_the_newest(console, monkeypatch, 
     assert shown(console, q="ADA@example.org") == (found if label == "recipient" else set())
 
 
-def test_search__by_message_id__asks_its_index_once_there_is_one(monkeypatch) -> None:
-    row = add(status=Status.SENT, provider_message_id="m-1")
-    for _ in range(2):
-        add(status=Status.SENT)
-    monkeypatch.setattr(search, "NEWEST", 2)
-    monkeypatch.setattr(search, "_has_index", lambda column: False)
-    assert search.find_ids("m-1") == set()  # older than those that are looked through
-    monkeypatch.setattr(search, "_has_index", lambda column: True)
-    assert search.find_ids("m-1") == {row.pk}
-    assert search.find_ids("") == set()
-
-
 def test_search__by_id_that_does_not_exist__finds_nothing(console) -> None:
     add()
     assert shown(console, q="01a22cbf-5d05-7797-8b38-3cc29ff8d9c8") == set()

@@ -39,8 +39,12 @@ def chains(settings):
     settings.NOTIFYQ = dataclasses.replace(settings.NOTIFYQ, provider_chains=CHAINS)
 
 
+def serving(channel, recipient):
+    return CHAINS[channel]
+
+
 def claim(limit=100, *, suspects=False, default=None):
-    claimer = Claimer("worker", 60, Limits(default, 60), suspects=suspects, chains=CHAINS)
+    claimer = Claimer("worker", 60, Limits(default, 60), suspects=suspects, serving=serving)
     return [row.id for row in queue.claim(claimer, limit).rows]
 
 
@@ -83,7 +87,7 @@ def test_pause__of_a_channel_or_a_client__lets_the_others_through():
 def test_pause__more_due_rows_than_a_claim_takes__each_claim_says_that_it_moved_some():
     add(5)
     pause("ALL")
-    claimer = Claimer("worker", 60, Limits(None, 60), chains=CHAINS)
+    claimer = Claimer("worker", 60, Limits(None, 60), serving=serving)
 
     moved = [queue.claim(claimer, 2).parked_count for _ in range(4)]
 
@@ -255,6 +259,9 @@ class Recorder:
     def __init__(self, name, asked):
         self.name, self.asked = name, asked
         self.capabilities = Capabilities(dedupe_window_seconds=3600.0)
+
+    def carries(self, recipient):
+        return True
 
     def send(self, message, *, timeout_seconds):
         self.asked.append(self.name)

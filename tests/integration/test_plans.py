@@ -19,6 +19,7 @@ from notifications.queue import AttemptRecord, Ending, Start
 from notifications.queue.rescue import Safety
 from notifications.retry import Backoff
 from notifications.verdict import Outcome, Verdict
+from tests.support.askable import in_doubt
 from tests.support.rows import add, claim
 
 TABLE = "notifications_notification"
@@ -34,6 +35,13 @@ FINISHED = f"""
 INSERT INTO {TABLE} (id, status, client_id, idempotency_key, fingerprint, channel, recipient, send_at, max_attempts,
   on_unconfirmed, finished_at)
 SELECT gen_random_uuid(), 'SENT', %s, 'old ' || n, '', 'EMAIL', 'ada@example.org', now(), 6, 'RETRY', now()
+FROM generate_series(1, 20000) n
+"""
+IN_DOUBT = f"""
+INSERT INTO {TABLE} (id, status, client_id, idempotency_key, fingerprint, channel, recipient, send_at, max_attempts,
+  on_unconfirmed, unconfirmed_provider, unconfirmed_at, due_at)
+SELECT gen_random_uuid(), 'RECONCILING', %s, 'doubt ' || n, '', 'EMAIL', 'ada@example.org', now(), 6, 'RETRY',
+  'another', now(), now() - n * interval '1 second'
 FROM generate_series(1, 20000) n
 """
 HELD_COUNT = 500
@@ -55,11 +63,15 @@ def _selects(sql: str) -> bool:
 
 
 def _rescue(workers: list[str] | None) -> Any:
-    return queue.rescue(lambda channel, name: Safety(name or "sandbox", False, 60.0), worker_ids=workers)
+    return queue.rescue(lambda channel, recipient, name: Safety(name or "sandbox", False, 60.0), worker_ids=workers)
 
 
 def _claim(channels: tuple[Channel, ...] = (), *, suspects: bool = False) -> Any:
     return claim(worker_id="another", limit=100, lease_seconds=60, channels=channels, suspects=suspects)
+
+
+def _ask() -> Any:
+    return queue.take_askings("sandbox", 16, worker_id="asker", token=UUID(int=7), lease_seconds=60)
 
 
 def _held() -> list[tuple[UUID, UUID]]:
@@ -90,6 +102,13 @@ HOT = [
     Hot("claim of suspects", "notification_suspect", lambda: _claim(suspects=True), _selects),
     Hot("rescue", "notification_lease", lambda: _rescue(None), _selects),
     Hot("rescue of the dead", "notification_lease", lambda: _rescue(["holder"]), _selects),
+    Hot("questions", "notification_reconciling", lambda: _ask(), _selects),
+    Hot(
+        "providers in doubt",
+        "notification_reconciling",
+        queue.providers_in_doubt,
+        lambda sql: "WITH RECURSIVE" in sql,
+    ),
     Hot("expire", "notification_expiry", queue.expire, _selects),
     Hot("next due", "notification_claim", queue.next_due_in_seconds, lambda sql: "UNION ALL" in sql),
     Hot("settle", f"{TABLE}_pkey", _settle, lambda sql: sql.startswith("WITH ended")),
@@ -103,6 +122,8 @@ def _some_rows() -> UUID:
     client = Notification.objects.values_list("client_id", flat=True)[0]
     _execute(FINISHED, client)
     add(300, body="due")
+    in_doubt(100, provider="sandbox")
+    _execute(IN_DOUBT, client)
     return client
 
 

@@ -49,8 +49,8 @@ def release(row):
     queue.release([Ending(row.id, row.token, outcome.given_back(row.standing))])
 
 
-def safety(channel: Channel, name: str) -> Safety:
-    return Safety(name or "sandbox", records_start=True, dedupe_window_seconds=3600.0)
+def safety(channel: Channel, recipient: str, name: str) -> Safety:
+    return Safety(name or "sandbox", records_start=True, repeat_window_seconds=3600.0)
 
 
 def rule(channel="", client=None, count: int | None = 1, seconds=3600):

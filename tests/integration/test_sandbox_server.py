@@ -346,6 +346,12 @@ def test_page__hostile_message__is_shown_as_text(sandbox):
     assert "<i>k" not in answer.text
 
 
+def test_page__text_message__shows_its_segments(sandbox):
+    sandbox.post(key="k", channel="SMS", recipient="+14155550100", body="ж" * 71)
+
+    assert "<dt>segments</dt><dd>2 (UCS-2)</dd>" in requests.get(sandbox.url, timeout=PATIENT_SECONDS).text
+
+
 def test_kill__with_messages_and_weather__forgets_nothing(tmp_path):
     with SandboxProcess(tmp_path / "store.sqlite3") as sandbox:
         sandbox.set_weather(latencyMs=1, idempotency=True)

@@ -49,7 +49,7 @@ class Look:
 
 
 UNDELIVERED, PRIMARY = "notification_undelivered", f"{TABLE}_pkey"
-LABELS = frozenset({f"notification_{name}" for name in ("recipient", "reference", "user", "idempotency")})
+LABELS = frozenset({f"notification_{name}" for name in ("recipient", "reference", "user", "idempotency", "message_id")})
 
 
 def _filtered(kind: type[CreatedFilter] | type[ErrorFilter], text: str) -> list[Notification]:

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.models import Attempt, Client, Notification
+from notifications.receipts import DeliveryStatus
 from notifications.status import FINAL, Status, WaitingReason
 from notifications.verdict import Outcome
 from tests.support.source import PACKAGES
@@ -23,6 +24,7 @@ ENUMERATIONS = [
     ("priority", Priority),
     ("on_unconfirmed", OnUnconfirmed),
     ("waiting_reason", WaitingReason),
+    ("delivery_status", DeliveryStatus),
 ]
 
 

@@ -85,11 +85,12 @@ def test_expiry__wherever_the_time_to_live_ends__no_provider_hears_of_it(fleet: 
     assert workers.stop() == 0
 
 
-def test_expiry__while_it_is_unknown_whether_it_was_sent__is_a_dead_letter(
+def test_expiry__while_it_is_unknown_whether_it_was_sent_and_nobody_can_be_asked__is_a_dead_letter(
     fleet: Fleet, sandbox: SandboxProcess
 ) -> None:
     [wanted] = add(recipient="hang@example.org")
-    fleet.start(NOTIFYQ_SEND_TIMEOUT_SECONDS="0.5", NOTIFYQ_BACKOFF_BASE_SECONDS="60", NOTIFYQ_BACKOFF_MAX_SECONDS="60")
+    slow = {"NOTIFYQ_BACKOFF_BASE_SECONDS": "60", "NOTIFYQ_BACKOFF_MAX_SECONDS": "60"}
+    fleet.start(NOTIFYQ_SEND_TIMEOUT_SECONDS="0.5", NOTIFYQ_SANDBOX_LOOKUP="false", **slow)
     wait_until(lambda: Attempt.objects.filter(outcome="UNCONFIRMED").exists(), 20, "unconfirmed")
     move(wanted, expires_at=-0.001)
     wait_until(lambda: all_are(Status.DEAD_LETTERED, 1), 20, "dead-lettered")

@@ -80,6 +80,7 @@ class NotificationFactory(DjangoModelFactory):
             Channel.EMAIL: f"person{n}@example.com",
             Channel.SMS: f"+1415555{n % 10_000:04d}",
             Channel.PUSH: f"fcm:device{n}",
+            Channel.IN_APP: f"user-{n}",
         }[Channel(o.channel)]
     )
     priority = Priority.NORMAL

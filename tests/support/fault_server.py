@@ -37,6 +37,14 @@ class Peer:
         self._server.requests.append(head + b"\r\n\r\n" + body)
         return data
 
+    def receive(self) -> bytes:
+        """What has arrived; empty when the client has left."""
+        return self._connection.recv(65_536)
+
+    def count(self, request: bytes) -> None:
+        """Count a request that was read in another way."""
+        self._server.requests.append(request)
+
     def wait_for_data(self) -> None:
         """Return when something has arrived, and leave it unread."""
         self._connection.recv(1, socket.MSG_PEEK)
@@ -56,6 +64,11 @@ class Peer:
         """Close in good order, and at once (the descriptor alone would stay open in the list of the server)."""
         self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
+
+    def finish(self) -> None:
+        """Say nothing more, but listen until the client leaves, so that it reads all that was said."""
+        self._connection.shutdown(socket.SHUT_WR)
+        self.wait_until_gone()
 
     def reset(self) -> None:
         """Close with an RST."""

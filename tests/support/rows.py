@@ -16,7 +16,12 @@ from notifications.queue import Claimed, Claimer, Limits
 from notifications.status import Status
 from notifyq.runtime.ids import uuid7
 
-RECIPIENTS = {Channel.EMAIL: "ada@example.org", Channel.SMS: "+41790000000", Channel.PUSH: "fcm:device"}
+RECIPIENTS = {
+    Channel.EMAIL: "ada@example.org",
+    Channel.SMS: "+41790000000",
+    Channel.PUSH: "fcm:device",
+    Channel.IN_APP: "ada",
+}
 
 
 def a_client() -> Client:

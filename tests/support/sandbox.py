@@ -21,7 +21,8 @@ PATIENT_SECONDS = 20
 class SandboxProcess:
     """`manage.py sandbox_provider` on a free port. `kill` and `start` again keep the port and the store."""
 
-    def __init__(self, store: Path, *, port: int = 0) -> None:
+    def __init__(self, store: Path, *arguments: str, port: int = 0) -> None:
+        self._arguments = arguments
         self._store = store
         self.port = port
         self.process: subprocess.Popen[str]
@@ -38,7 +39,7 @@ class SandboxProcess:
 
     def start(self) -> None:
         """Returns when it listens."""
-        self.process = run_command("--port", str(self.port), "--store", str(self._store))
+        self.process = run_command("--port", str(self.port), "--store", str(self._store), *self._arguments)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = _ADDRESS.search(line)

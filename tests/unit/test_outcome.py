@@ -26,7 +26,12 @@ RETRY, HOLD = OnUnconfirmed.RETRY, OnUnconfirmed.HOLD
 
 
 def _decide(
-    verdict: Outcome, standing: Standing, *, may_send_again: bool = False, at_least_seconds: float = 0.0
+    verdict: Outcome,
+    standing: Standing,
+    *,
+    may_send_again: bool = False,
+    at_least_seconds: float = 0.0,
+    ask_wait_seconds: float | None = None,
 ) -> Decision:
     return outcome.after_verdict(
         standing,
@@ -36,6 +41,7 @@ def _decide(
         backoff=BACKOFF,
         dice=random.Random(1),
         at_least_seconds=at_least_seconds,
+        ask_wait_seconds=ask_wait_seconds,
     )
 
 
@@ -130,8 +136,12 @@ def test_after_verdict__the_final_check_is_no_proof_either__is_dead_lettered() -
     assert (decision.status, decision.error_code) == (Status.DEAD_LETTERED, "UNCONFIRMED")
 
 
-def _lose(standing: Standing, *, begun: bool = True, may_send_again: bool = False) -> Decision:
-    return outcome.after_loss(standing, provider="p", begun=begun, may_send_again=may_send_again)
+def _lose(
+    standing: Standing, *, begun: bool = True, may_send_again: bool = False, ask_wait_seconds: float | None = None
+) -> Decision:
+    return outcome.after_loss(
+        standing, provider="p", begun=begun, may_send_again=may_send_again, ask_wait_seconds=ask_wait_seconds
+    )
 
 
 def test_after_loss__in_company__gives_the_attempt_back_and_is_alone_from_here_on() -> None:
@@ -199,9 +209,18 @@ def _standings() -> list[Standing]:
 
 
 def _decisions(standing: Standing) -> list[tuple[str, Decision]]:
-    verdicts = [_decide(v, standing, may_send_again=safe) for v, safe in product(VERDICTS, (False, True))]
-    losses = [_lose(standing, begun=b, may_send_again=s) for b, s in product((False, True), repeat=2)]
+    asked = (None, 5.0)
+    verdicts = [
+        _decide(v, standing, may_send_again=safe, ask_wait_seconds=a)
+        for v, safe, a in product(VERDICTS, (False, True), asked)
+    ]
+    losses = [
+        _lose(standing, begun=b, may_send_again=s, ask_wait_seconds=a)
+        for b, s, a in product((False, True), (False, True), asked)
+    ]
     settled = [*verdicts, outcome.out_of_time(standing), outcome.held(standing), outcome.after_bug(standing, OSError())]
+    if standing.unconfirmed_provider:
+        settled.append(outcome.to_be_asked(standing, 1.0))
     return [
         *(("settle", d) for d in settled),
         *(("rescue", d) for d in losses),
@@ -220,5 +239,8 @@ def test_decisions__of_every_kind__keep_to_the_table_and_to_the_checks_of_the_da
             assert count < standing.max_attempts or decision.final_check, (by, decision)
         else:
             assert decision.waiting_reason is None
+        if decision.status is Status.RECONCILING:
+            assert decision.unconfirmed_provider, (by, decision)
+            assert decision.wait_seconds is not None
         if decision.status in (Status.EXPIRED, Status.PENDING) and standing.unconfirmed_provider:
             assert decision.unconfirmed_provider, (by, decision)

@@ -14,6 +14,7 @@ VALID = {
     "EMAIL": {"channel": "EMAIL", "recipient": "ada@example.com", "subject": "Hello", "body": "x"},
     "SMS": {"channel": "SMS", "recipient": "+14155550100", "body": "x"},
     "PUSH": {"channel": "PUSH", "recipient": "fcm:token", "body": "x"},
+    "IN_APP": {"channel": "IN_APP", "recipient": "user-42", "body": "x"},
 }
 
 
@@ -140,7 +141,10 @@ BAD_FOR_CHANNEL = [
     ("SMS", {"data": {}}, ["data"]),
     ("PUSH", {"html_body": "<p>"}, ["html_body"]),
     ("PUSH", {"body": "x" * 4096}, ["body"]),
-    ("PUSH", {"body": "x", "data": {"a": "é" * 2040}}, ["body"]),
+    ("PUSH", {"body": "x", "data": {"a": "é" * 2040}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"aps": "y"}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"google.a": "y"}}, ["data"]),
+    ("PUSH", {"body": "x", "data": {"notifyq_id": "y"}}, ["data"]),
     ("PUSH", {"data": {"a": {"b": "c"}}}, ["data"]),
     ("PUSH", {"data": {"a": 1}}, ["data"]),
     ("PUSH", {"data": {"a": True}}, ["data"]),
@@ -149,6 +153,13 @@ BAD_FOR_CHANNEL = [
     ("PUSH", {"collapse_key": "c" * 65}, ["collapse_key"]),
     ("PUSH", {"collapse_key": "a\nb"}, ["collapse_key"]),
     ("PUSH", {"collapse_key": "é"}, ["collapse_key"]),
+    ("IN_APP", {"html_body": "<p>"}, ["html_body"]),
+    ("IN_APP", {"from_name": "Ada"}, ["from_name"]),
+    ("IN_APP", {"reply_to": "a@example.com"}, ["reply_to"]),
+    ("IN_APP", {"data": {"a": 1}}, ["data"]),
+    ("IN_APP", {"data": {"a": "x" * 16_384}}, ["data"]),
+    ("IN_APP", {"subject": "a\nb"}, ["subject"]),
+    ("IN_APP", {"recipient": "a" * 256}, ["recipient"]),
 ]
 
 
@@ -168,7 +179,7 @@ CLOCK = [
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
 def test_check__wrong_only_at_this_time__is_told_apart(changes, fields):
-    assert [e.field for e in checked(**changes).clock_errors] == fields
+    assert [e.field for e in checked(**changes).present_errors] == fields
 
 
 @pytest.mark.parametrize(("changes", "fields"), CLOCK)
@@ -205,6 +216,7 @@ GOOD = [
     ("EMAIL", {"metadata": {str(i): "x" for i in range(20)}}),
     ("SMS", {"body": "x" * 1600}),
     ("PUSH", {"body": "x", "data": {"a": "b"}, "subject": "t", "collapse_key": "c" * 64}),
+    ("IN_APP", {"body": "x" * 65_536, "data": {"a": "x" * 16_376}, "subject": "t" * 255, "collapse_key": "c" * 64}),
     ("EMAIL", {"max_attempts": 20}),
     ("EMAIL", {"max_attempts": 3.0}),
     ("EMAIL", {"delay_seconds": 366 * 86_400}),
@@ -215,7 +227,35 @@ GOOD = [
 
 @pytest.mark.parametrize(("channel", "changes"), GOOD)
 def test_check__value_at_its_limit__is_accepted(channel, changes):
-    assert checked(channel, **changes).clock_errors == ()
+    assert checked(channel, **changes).present_errors == ()
+
+
+def few_segments(body, most=2):
+    defaults = DEFAULTS | {Channel.SMS: Defaults(6, OnUnconfirmed.RETRY, max_segments=most)}
+    return check({"idempotency_key": "k", **VALID["SMS"], "body": body}, now=NOW, defaults=defaults)
+
+
+@pytest.mark.parametrize(
+    ("body", "size"),
+    [("x" * 307, "3 of 153 characters each (GSM-7)"), ("ж" * 135, "3 of 67 characters each (UCS-2)")],
+)
+def test_check__text_message_of_too_many_segments__is_told_how_many(body, size):
+    [error] = few_segments(body).present_errors
+
+    assert (error.field, error.code) == ("body", "too_many_segments")
+    assert error.message == f"must take at most 2 segments of a text message, not {size}"
+
+
+@pytest.mark.parametrize("body", ["x" * 306, "ж" * 134])
+def test_check__text_message_of_as_many_segments_as_allowed__is_accepted(body):
+    assert few_segments(body).present_errors == ()
+
+
+def test_check__text_message_over_every_limit__names_the_body_once():
+    with pytest.raises(InvalidRequest) as caught:
+        few_segments("x" * 1601)
+
+    assert [(e.field, e.code) for e in caught.value.errors] == [("body", "too_long")]
 
 
 def test_check__no_times__means_now():

@@ -27,11 +27,35 @@ CANONICAL = [
     ("PUSH", "fcm-fid:cXk3vN0", "fcm-fid:cXk3vN0"),
     ("PUSH", "apns:00FFab12", "apns:00ffab12"),
 ]
+USERS = [
+    "user-42",
+    "42",
+    "Ada",
+    "Ada@EXAMPLE.com",
+    "+14155550100",
+    "fcm:x",
+    "Ada Lovelace",
+    "tenant/42",
+    "ü",
+    "a?b#c%2F",
+]
 
 
 @pytest.mark.parametrize(("channel", "given", "canonical"), CANONICAL)
 def test_canonical_recipient__valid__is_brought_into_one_form(channel, given, canonical):
     assert canonical_recipient(Channel(channel), given) == canonical
+
+
+@pytest.mark.parametrize("user", [*USERS, "u" * 255, "read", "read-all/x", "..."])
+def test_canonical_recipient__of_a_user__stays_as_it_is_but_for_spaces_around_it(user):
+    assert canonical_recipient(Channel.IN_APP, f" {user} ") == user
+    assert canonical_filter(user, Channel.IN_APP) == user
+
+
+@pytest.mark.parametrize("user", ["Ada", "user-42", "tenant/42"])
+def test_canonical_filter__of_a_user_without_the_channel__is_refused(user):
+    with pytest.raises(Invalid):
+        canonical_filter(user)
 
 
 @pytest.mark.parametrize(("channel", "given", "canonical"), CANONICAL)
@@ -84,6 +108,20 @@ def test_canonical_filter__valid__finds_what_was_stored(channel, given, canonica
         ("PUSH", "apns:../../3/device"),
         ("PUSH", "fcm:" + "a" * 1021),
         ("PUSH", ["fcm:a"]),
+        ("IN_APP", 42),
+        ("IN_APP", "u" * 256),
+        ("IN_APP", "a\nb"),
+        ("IN_APP", "a\u2028b"),
+        ("IN_APP", "a\u200bb"),
+        ("IN_APP", "a\x00b"),
+        ("IN_APP", "."),
+        ("IN_APP", "a/../b"),
+        ("IN_APP", "/a"),
+        ("IN_APP", "a/"),
+        ("IN_APP", "a//b"),
+        ("IN_APP", "a/read-all"),
+        ("IN_APP", "a/unread-count"),
+        ("IN_APP", "a/01a22cbf-5d05-7797-8b38-3cc29ff8d9c8/read"),
     ],
 )
 def test_canonical_recipient__not_an_address_of_the_channel__is_refused(channel, given):
@@ -92,7 +130,7 @@ def test_canonical_recipient__not_an_address_of_the_channel__is_refused(channel,
 
     assert caught.value.code in {
         "not_an_email_address", "not_a_phone_number", "not_a_device_address", "too_long", "nul_character",
-        "lone_surrogate", "not_a_string",
+        "lone_surrogate", "not_a_string", "not_printable", "not_a_user_id",
     }  # fmt: skip
 
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from notifications.providers.retry_after import parse_retry_after
+from notifications.providers.retry_after import parse_reset, parse_retry_after
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -55,3 +55,27 @@ def test_retry_after__now_in_another_zone__is_the_same_instant():
     now = NOW.astimezone(timezone(timedelta(hours=5)))
 
     assert parse_retry_after("Sun, 01 Mar 2026 12:00:10 GMT", answered_at=None, now=now) == 10
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (str(int(NOW.timestamp()) + 30), 30),
+        (str(int(NOW.timestamp()) - 30), 0),
+        (str(int(NOW.timestamp()) + 99_999), 3600),
+        ("12", 12),
+        ("-1", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_reset__header_value__is_bounded_seconds_or_nothing(value, expected):
+    assert parse_reset(value, answered_at=None, now=NOW) == expected
+
+
+def test_reset__vendors_clock_is_ahead__counts_by_the_vendors_clock():
+    vendors = NOW + timedelta(hours=1)
+    value = str(int(vendors.timestamp()) + 20)
+
+    assert parse_reset(value, answered_at="Sun, 01 Mar 2026 13:00:00 GMT", now=NOW) == 20

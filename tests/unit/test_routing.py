@@ -7,9 +7,9 @@ from typing import Self
 import pytest
 
 from notifications.channel import Channel, OnUnconfirmed
-from notifications.delivery.routing import may_send_again, route
+from notifications.delivery.routing import Route, may_send_again, route
 from notifications.outcome import Standing
-from notifications.providers.base import Capabilities, Message, Provider, ProviderSettings
+from notifications.providers.base import Capabilities, FoundBy, Lookup, Message, Provider, ProviderSettings
 from notifications.providers.chains import Chain
 from notifications.verdict import Verdict
 
@@ -30,6 +30,7 @@ class _Vendor(Provider):
 
 KEYED = _Vendor("keyed", Capabilities(dedupe_window_seconds=60.0))
 PLAIN = _Vendor("plain", Capabilities())
+ASKABLE = _Vendor("askable", Capabilities(60.0, lookup=Lookup(FoundBy.KEY, settle_seconds=2.0, horizon_seconds=600.0)))
 CHAIN = Chain((KEYED, PLAIN))
 
 
@@ -54,6 +55,27 @@ def test_route__an_attempt_is_open__stays_with_its_provider_or_is_held(
     open_at: str, wish: OnUnconfirmed, age_seconds: float, expected: tuple[Provider, ...]
 ) -> None:
     assert route(CHAIN, Standing(2, 6, wish, unconfirmed_provider=open_at), age_seconds).providers == expected
+
+
+@pytest.mark.parametrize("wish", [RETRY, HOLD])
+@pytest.mark.parametrize(
+    ("age_seconds", "cycle", "expected"),
+    [
+        (59.0, 1, Route((ASKABLE,))),  # the repeat is dropped
+        (60.0, 1, Route((), 2.0)),
+        (60.0, 2, Route((ASKABLE,))),  # an operator has decided for another send
+    ],
+)
+def test_route__its_provider_can_be_asked__is_asked_rather_than_sent_to_again_or_held(
+    age_seconds: float, cycle: int, expected: Route, wish: OnUnconfirmed
+) -> None:
+    standing = Standing(1, 6, wish, unconfirmed_provider="askable")
+    assert route(Chain((PLAIN, ASKABLE)), standing, age_seconds, cycle=cycle) == expected
+
+
+def test_route__its_provider_knows_no_more__is_as_if_it_could_not_be_asked() -> None:
+    standings = [Standing(2, 6, wish, unconfirmed_provider="askable") for wish in (RETRY, HOLD)]
+    assert [route(Chain((ASKABLE,)), standing, 600.0) for standing in standings] == [Route((ASKABLE,)), Route(())]
 
 
 def test_may_send_again__only_within_the_window_of_a_provider_that_has_one() -> None:

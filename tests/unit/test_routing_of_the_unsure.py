@@ -1,13 +1,13 @@
 """Which providers an attempt may use, above all one that may have been sent already."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import pytest
 
 from notifications.channel import OnUnconfirmed
 from notifications.delivery.routing import route
 from notifications.outcome import Standing
+from notifications.providers.base import Capabilities
 
 HOUR = 3600.0
 
@@ -19,7 +19,7 @@ class Account:
 
     @property
     def capabilities(self):
-        return SimpleNamespace(dedupe_window_seconds=self.window)
+        return Capabilities(dedupe_window_seconds=self.window)
 
 
 class TwoProviders:

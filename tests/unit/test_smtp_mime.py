@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from notifications.channel import Channel
 from notifications.providers.base import Message
+from notifications.providers.email.envelope import InvalidContentError
 from notifications.providers.email.mailbox import Mailbox, parse_mailbox
-from notifications.providers.email.mime import InvalidContentError, compose, wire_form
+from notifications.providers.email.mime import compose, wire_form
 
 SENDER = Mailbox("no-reply", "acme.example", "Acme")
 ONE_LINE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=300)

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from notifications import selectors
+from notifications.push_target import NO_PUSH_TARGET
 from notifyq.runtime.ids import uuid7
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.queue.wake import wake_dispatchers_after_commit
@@ -48,7 +49,8 @@ SELECT e.id, CASE WHEN e.enabled THEN 'PENDING' ELSE 'CANCELLED' END, e.endpoint
   FROM (SELECT {_UUID7} AS id, w.id AS endpoint_id, w.enabled, n.id AS notification_id, n.status AS outcome,
                n.attempt_count, n.finished_at AS outcome_at, 'notification.' || lower(n.status) AS type, n.channel,
                nullif(n.reference, '') AS reference, c.metadata, n.outcome_sequence AS sequence,
-               CASE WHEN n.status <> 'SENT' AND n.last_error_code <> '' THEN json_build_object(
+               CASE WHEN n.status <> 'SENT' AND n.last_error_code <> ''
+                      OR n.last_error_code = '{NO_PUSH_TARGET}' THEN json_build_object(
                    'code', n.last_error_code, 'message', nullif(n.last_error_message, '')) END AS error
           FROM done AS n
           JOIN webhooks_webhookendpoint AS w ON w.client_id = n.client_id AND n.status = ANY (w.events)

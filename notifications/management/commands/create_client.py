@@ -16,7 +16,8 @@ class Command(TeachingCommand):
     help = (
         "Add a client (one application or team that sends notifications) and print its first key as one JSON line: "
         '{"clientId", "name", "apiKey", "scopes"}. The key is shown this once; only its hash is kept. '
-        "Scopes: send (create, read, cancel its own), read (read its own), operate (everything, for any client)."
+        "Scopes: send (create, read, cancel its own), read (read its own), inbox (its users' inboxes, nothing else), "
+        "operate (everything, for any client)."
     )
     examples = (
         "create_client shop",

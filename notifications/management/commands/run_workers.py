@@ -90,6 +90,7 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
         rate_limit=rate_limit(config),
         aging_seconds=config.aging_seconds,
+        lookup_backoff=Backoff(config.lookup_backoff_base_seconds, config.lookup_backoff_max_seconds),
         wakeup=config.wakeup,
         drain=options["drain"],
     )

@@ -12,6 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from notifyq.env import Environment
+from notifyq.sandbox.reporter import Reporter
 from notifyq.sandbox.server import SandboxServer
 from notifyq.sandbox.store import Store
 from notifyq.sandbox.vendor import Vendor
@@ -25,9 +27,24 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=_port, default=8026, help="default 8026; 0 takes any free one")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default 127.0.0.1")
         parser.add_argument("--fd", type=int, help="serve on this inherited listening socket instead")
+        parser.add_argument(
+            "--receipts-url",
+            help="where to report what it has delivered, such as http://127.0.0.1:8000/receipts/sandbox; signed with "
+            "the first of NOTIFYQ_SANDBOX_RECEIPT_SECRETS",
+        )
         parser.add_argument("--store", type=Path, help="SQLite file; default: one per port in the data directory")
 
-    def handle(self, *, host: str, port: int, fd: int | None, store: Path | None, **_options: Any) -> None:
+    def handle(
+        self,
+        *,
+        host: str,
+        port: int,
+        fd: int | None,
+        store: Path | None,
+        receipts_url: str | None,
+        **_options: Any,
+    ) -> None:
+        reporter = _reporter(receipts_url)
         server = _listen(host, port) if fd is None else _take_over(fd)
         path = store or Path(settings.DATA_DIR) / f"sandbox-{server.server_address[1]}.sqlite3"
         with server:
@@ -37,7 +54,7 @@ class Command(BaseCommand):
                 with books.writing() as writing:
                     writing.empty()
                     writing.set_fact("weather", "{}")
-            server.vendor = Vendor(books)
+            server.vendor = Vendor(books, reporter)
             self._serve(server, path)
             books.close()
 
@@ -58,6 +75,15 @@ def _port(text: str) -> int:
     if not 0 <= port <= 65_535:
         raise ValueError(text)
     return port
+
+
+def _reporter(url: str | None) -> Reporter | None:
+    if url is None:
+        return None
+    secrets = Environment().names("SANDBOX_RECEIPT_SECRETS")
+    if not secrets:
+        raise CommandError("NOTIFYQ_SANDBOX_RECEIPT_SECRETS is not set; the reports are signed with its first secret")
+    return Reporter(url, secrets[0])
 
 
 def _listen(host: str, port: int) -> SandboxServer:

@@ -15,7 +15,8 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 
 from notifications.providers.base import Message
-from notifications.providers.email.mailbox import Mailbox, parse_mailbox
+from notifications.providers.email.envelope import Envelope, envelope, quoted_form
+from notifications.providers.email.mailbox import Mailbox
 
 LINE_LENGTH = 78  # RFC 5322 §2.1.1: lines SHOULD be at most this long, and MUST be at most 998
 ENCODED_LINE_LENGTH = 76  # RFC 2047 §2, for a line with an encoded word
@@ -23,19 +24,9 @@ ENCODED_WORD_FRAME = len("=?utf-8?b??=")
 
 # Everything as 7bit, quoted-printable or base64: no server needs 8BITMIME for it, no relay can break a line of it.
 _SEVEN_BIT = email.policy.SMTP.clone(cte_type="7bit")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_HEADER_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
 _LEADING_DOT = re.compile(rb"^\.", re.MULTILINE)
-
-
-class InvalidContentError(Exception):
-    """This message can never be an e-mail. `code` is the verdict's error code; the text repeats no content."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        self.code = code
-        super().__init__(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +53,20 @@ def compose(message: Message, sender: Mailbox) -> Mail:
     Raises:
         InvalidContentError: `invalid_recipient`, or `invalid_header` (a line break in subject, name or reply address).
     """
-    recipient = _mailbox(message.recipient, "invalid_recipient", "the recipient")
-    reply_to = _mailbox(message.reply_to, "invalid_header", "replyTo") if message.reply_to else None
-    name = _one_line(message.from_name or sender.name, "fromName")
-    message_id = f"<{message.id}@{sender.domain}>"
+    parties = envelope(message, sender)
+    reply_to = parties.reply_to
     headers = [
-        _address_header("From", name, sender),
-        _address_header("To", "", recipient),
-        *([_address_header("Reply-To", reply_to.name, reply_to)] if reply_to else []),
-        _text_header("Subject", _one_line(message.subject, "subject")),
+        _address_header("From", parties.sender),
+        _address_header("To", parties.recipient),
+        *([_address_header("Reply-To", reply_to)] if reply_to else []),
+        _text_header("Subject", parties.subject),
         f"Date: {format_datetime(datetime.now(UTC))}",  # +0000: RFC 5322 §4.3 forbids generating GMT
-        f"Message-ID: {message_id}",
+        f"Message-ID: {parties.message_id}",
         "Auto-Submitted: auto-generated",  # RFC 3834 §5: keeps vacation replies away
     ]
-    raw = "\r\n".join(headers).encode() + b"\r\n" + _parts(message).as_bytes()
-    utf8 = any(m.needs_smtputf8 for m in (sender, recipient, reply_to) if m)
-    return Mail(sender, recipient, message_id, wire_form(raw), utf8)
+    raw = "\r\n".join(headers).encode() + b"\r\n" + _parts(parties).as_bytes()
+    utf8 = any(m.needs_smtputf8 for m in (sender, parties.recipient, reply_to) if m)
+    return Mail(sender, parties.recipient, parties.message_id, wire_form(raw), utf8)
 
 
 def wire_form(raw: bytes) -> bytes:
@@ -88,13 +77,11 @@ def wire_form(raw: bytes) -> bytes:
     return _LEADING_DOT.sub(b"..", lines)
 
 
-def _parts(message: Message) -> EmailMessage:
+def _parts(parties: Envelope) -> EmailMessage:
     parts = EmailMessage(policy=_SEVEN_BIT)
-    body = _encodable(message.body)
-    parts.set_content(body, cte=_transfer_encoding(body))
-    if message.html_body:
-        html = _encodable(message.html_body)
-        parts.add_alternative(html, subtype="html", cte=_transfer_encoding(html))
+    parts.set_content(parties.text, cte=_transfer_encoding(parties.text))
+    if parties.html:
+        parts.add_alternative(parties.html, subtype="html", cte=_transfer_encoding(parties.html))
     return parts
 
 
@@ -103,29 +90,12 @@ def _transfer_encoding(text: str) -> str | None:
     return "quoted-printable" if _CONTROL.search(text) else None
 
 
-def _encodable(text: str) -> str:
-    return _LONE_SURROGATE.sub("\ufffd", text)
-
-
-def _one_line(value: str, field: str) -> str:
-    if "\r" in value or "\n" in value:
-        raise InvalidContentError("invalid_header", f"{field} holds a line break")
-    return _HEADER_CONTROL.sub(" ", _encodable(value)).strip()
-
-
-def _mailbox(text: str, code: str, field: str) -> Mailbox:
-    try:
-        return parse_mailbox(text)
-    except ValueError as error:
-        raise InvalidContentError(code, f"{field}: {error}") from None
-
-
-def _address_header(header: str, name: str, mailbox: Mailbox) -> str:
-    if not name:
+def _address_header(header: str, mailbox: Mailbox) -> str:
+    if not mailbox.name:
         return f"{header}: {mailbox.address}"
-    quoted = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
-    plain = name.isascii() and "=?" not in name and len(header) + 2 + len(quoted) <= LINE_LENGTH
-    phrase = quoted if plain else _encoded_words(name, len(header) + 2)
+    quoted = quoted_form(mailbox).removesuffix(f" <{mailbox.address}>")
+    plain = is_plain(mailbox.name) and len(header) + 2 + len(quoted) <= LINE_LENGTH
+    phrase = quoted if plain else encoded_words(mailbox.name, len(header) + 2)
     last_line = f"{header}: {phrase} <{mailbox.address}>".rpartition("\r\n")[2]
     gap = " " if len(last_line) <= LINE_LENGTH else "\r\n "
     return f"{header}: {phrase}{gap}<{mailbox.address}>"
@@ -133,11 +103,11 @@ def _address_header(header: str, name: str, mailbox: Mailbox) -> str:
 
 def _text_header(header: str, value: str) -> str:
     """Readable where that is exact after unfolding, else encoded words (which survive any folding)."""
-    plain = value.isascii() and "=?" not in value and "  " not in value
+    plain = is_plain(value) and "  " not in value
     lines = _folded(f"{header}: {value}") if plain else []
     if plain and all(len(line) <= LINE_LENGTH for line in lines):
         return "\r\n".join(lines)
-    return f"{header}: {_encoded_words(value, len(header) + 2)}"
+    return f"{header}: {encoded_words(value, len(header) + 2)}"
 
 
 def _folded(line: str) -> list[str]:
@@ -151,7 +121,12 @@ def _folded(line: str) -> list[str]:
     return lines
 
 
-def _encoded_words(text: str, column: int) -> str:
+def is_plain(text: str) -> bool:
+    """Whether it can stand in a header as it is, and not be taken for an encoded word."""
+    return text.isascii() and "=?" not in text
+
+
+def encoded_words(text: str, column: int) -> str:
     """RFC 2047 words of whole characters, one a line; the first begins at `column`."""
     chunks, room = [""], _base64_room(column)
     for character in text:

@@ -6,19 +6,20 @@ dot may have reached the server: before it every failure is certain, after it on
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import ClassVar, Self
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, Provider, ProviderSettings
-from notifications.providers.email.mailbox import Mailbox, parse_mailbox
-from notifications.providers.email.mime import InvalidContentError, Mail, compose
+from notifications.providers.email.envelope import InvalidContentError, read_sender, sender_of
+from notifications.providers.email.mailbox import Mailbox
+from notifications.providers.email.mime import Mail, compose
 from notifications.providers.email.smtp_pool import SessionPool
 from notifications.providers.email.smtp_session import NotSentError, SmtpSession, StaleSessionError
 from notifications.providers.email.smtp_settings import SmtpServer, parse_server_url
 from notifications.providers.email.smtp_wire import Deadline
+from notifications.providers.instance_settings import variable_prefix
 from notifications.verdict import Verdict
 
 CAPABILITIES = Capabilities(duplicate_harm=DuplicateHarm.VISIBLE)
@@ -43,16 +44,12 @@ class SmtpProvider(Provider):
         Raises:
             ConfigurationError: one line that names the variable and repeats none of the URL.
         """
-        variable = _url_variable(name)
+        variable = f"{variable_prefix(name)}_URL"
         try:
             server = parse_server_url(settings.url(variable, schemes=("smtp", "smtps")))
         except ValueError as error:
             raise ConfigurationError(f"NOTIFYQ_{variable} {error}") from None
-        try:
-            sender = parse_mailbox(settings.text("EMAIL_FROM"))
-        except ValueError as error:
-            raise ConfigurationError(f"NOTIFYQ_EMAIL_FROM is wrong: {error}") from None
-        return cls(name, server, sender)
+        return cls(name, server, read_sender(settings))
 
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
         """Hand the mail over once; see `Provider.send`.
@@ -74,7 +71,7 @@ class SmtpProvider(Provider):
         self._pool.close()
 
     def _account(self, message: Message) -> tuple[SmtpServer, Mailbox]:
-        server, sender = self._server, self._sender
+        server = self._server
         try:
             if url := message.sender.get("smtp_url"):
                 server = _client_server(url)
@@ -82,12 +79,9 @@ class SmtpProvider(Provider):
             raise NotSentError(
                 Verdict.provider_fault("client_smtp_url_invalid", f"the client's SMTP URL {error}")
             ) from None
-        try:
-            if text := message.sender.get("email_from"):
-                sender = parse_mailbox(text)
-        except ValueError as error:
-            reason = f"the client's sender address is wrong: {error}"
-            raise NotSentError(Verdict.provider_fault("client_email_from_invalid", reason)) from None
+        sender = sender_of(message, self._sender)
+        if isinstance(sender, Verdict):
+            raise NotSentError(sender)
         return server, sender
 
     def _deliver(self, server: SmtpServer, mail: Mail, deadline: Deadline, private: list[str]) -> Verdict:
@@ -112,11 +106,6 @@ class SmtpProvider(Provider):
 @lru_cache(maxsize=256)
 def _client_server(url: str) -> SmtpServer:
     return parse_server_url(url, local_files=False)
-
-
-def _url_variable(name: str) -> str:
-    label = name.partition(":")[2]
-    return f"SMTP_{re.sub('[^A-Za-z0-9]', '_', label).upper()}_URL" if label else "SMTP_URL"
 
 
 def _private_texts(message: Message, mail: Mail) -> list[str]:

@@ -1,0 +1,59 @@
+"""What the settings of text message vendors have in common: the sender, the address for receipts. Pure."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from notifications.errors import ConfigurationError
+from notifications.providers.base import ProviderSettings
+
+# A phone number or short code, or a name of up to eleven characters with a letter in it (3GPP TS 23.040 §9.1.2.5).
+_SENDER = re.compile(r"\+?[0-9]{3,15}|(?=.*[A-Za-z])[A-Za-z0-9 _&+.\-]{1,11}")
+
+
+def sender(settings: ProviderSettings, prefix: str, *, optional: bool = False, also: str = "") -> str:
+    """Who the messages are from: the instance's own _FROM, else SMS_FROM.
+
+    Args:
+        prefix: what the names of the instance's settings begin with.
+        optional: whether both may be missing; the account's own sender is used then.
+        also: a pattern of what else the vendor takes.
+
+    Raises:
+        ConfigurationError: missing, or no sender that a text message can have.
+    """
+    own, shared = settings.text(f"{prefix}_FROM", "").strip(), settings.text("SMS_FROM", "").strip()
+    value, variable = (own, f"{prefix}_FROM") if own else (shared, "SMS_FROM")
+    if not value and not optional:
+        raise ConfigurationError(
+            f"NOTIFYQ_{prefix}_FROM is not set, nor is NOTIFYQ_SMS_FROM; one must be a sender such as +14155550100"
+        )
+    if value and not (_SENDER.fullmatch(value) or (also and re.fullmatch(also, value))):
+        raise ConfigurationError(
+            f"NOTIFYQ_{variable} must be a phone number such as +14155550100, a short code, "
+            "or a name of at most 11 letters and digits"
+        )
+    return value
+
+
+def receipts_address(settings: ProviderSettings, name: str) -> str:
+    """Where the vendor is to report to about messages of the instance called `name`; empty where nobody listens.
+
+    Reads RECEIPTS_URL, the public address under which the API is reached.
+
+    Raises:
+        ConfigurationError: it is no https URL, or does not end with a path.
+    """
+    if not settings.text("RECEIPTS_URL", "").strip():
+        return ""
+    base = settings.url("RECEIPTS_URL", schemes=("https",))
+    parts = urlsplit(base)
+    if parts.query or parts.fragment or parts.username is not None:
+        raise ConfigurationError("NOTIFYQ_RECEIPTS_URL must be https://, a host and at most a path")
+    return f"{base.rstrip('/')}/receipts/{name}"
+
+
+def digits(phone: str) -> str:
+    """A phone number as vendors want it that take no plus sign."""
+    return phone.removeprefix("+")

@@ -1,0 +1,66 @@
+"""Webhooks of BulkSMS.
+
+Source: BulkSMS's page on its JSON API and the API's description, 2026-11. It signs nothing: the address has a secret
+in its query. What is answered with 4xx it drops, anything else it repeats for two days.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
+
+from notifications.providers.sms import short_key
+from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, loads, objects, part, same
+from notifications.receipts.making import line, receipt
+from notifications.receipts.status import DeliveryStatus as To
+from notifications.verdict import ERROR_CODE_MAX_LENGTH
+
+_PARAMETER = "secret"
+_STATUSES = {
+    "ACCEPTED": To.ACCEPTED,
+    "SCHEDULED": To.ACCEPTED,
+    "SENT": To.ACCEPTED,
+    "DELIVERED": To.DELIVERED,
+    "FAILED": To.UNDELIVERED,
+}
+_NEVER_LEFT = frozenset({"BLOCKED", "NOT_SENT"})
+
+
+class BulkSmsReceiver(Receiver):
+    """Its secrets are yours to make up: they stand in the address that is entered at BulkSMS."""
+
+    kind = "bulksms"
+
+    def receive(self, call: Call, *, now: datetime) -> Received:
+        given = dict(parse_qsl(urlsplit(call.urls[0]).query)).get(_PARAMETER, "")
+        if not given:
+            raise Refused("no_signature")
+        if not any(same(secret, given) for secret in self._secrets):
+            raise Refused("bad_signature")
+        body = loads(call.body)
+        made = [self._receipt(message) for message in objects(body if isinstance(body, list) else [body])]
+        return Received(tuple(found for found in made if found is not None))
+
+    def _receipt(self, message: dict[str, Any]) -> Receipt | None:
+        told = part(message, "status")
+        kind, detail = str(told.get("type")), line(told.get("subtype"), ERROR_CODE_MAX_LENGTH)
+        status = To.REJECTED if kind == "FAILED" and detail in _NEVER_LEFT else _STATUSES.get(kind)
+        if status is None or not message.get("id"):  # one that came in, or of which nothing is known
+            return None
+        return receipt(
+            self.name,
+            status,
+            key=_key(str(message.get("userSuppliedId") or "")),
+            message_id=message["id"],
+            event=(message["id"], kind, detail),
+            code=detail,
+        )
+
+
+def _key(text: str) -> UUID | None:
+    try:
+        return short_key.decode(text)
+    except ValueError:  # somebody else's reference, or none
+        return None

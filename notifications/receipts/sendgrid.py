@@ -1,0 +1,101 @@
+"""The Event Webhook of SendGrid.
+
+Source: SendGrid's pages on the Event Webhook and its security features, and its helper library (sendgrid 6.12),
+2026-11. Custom arguments stand at the top level of each event. Repeats are announced, so events have an id.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, check_fresh, loads, objects
+from notifications.receipts.making import of_epoch, receipt
+from notifications.receipts.status import DeliveryStatus as To
+
+KEY_NAME = "notifyq_id"
+_FRESH_SECONDS = 25 * 3600.0
+"""It repeats a call that failed for 24 hours."""
+_HEADER = "x-twilio-email-event-webhook-"
+_STATUSES = {
+    "processed": To.ACCEPTED,
+    "deferred": To.DELAYED,
+    "delivered": To.DELIVERED,
+    "open": To.OPENED,
+    "click": To.OPENED,
+    "dropped": To.REJECTED,
+    "bounce": To.BOUNCED,
+    "spamreport": To.COMPLAINED,
+}
+
+
+class SendGridReceiver(Receiver):
+    """Its secrets are the public keys that SendGrid shows when the signature is switched on."""
+
+    kind = "sendgrid"
+
+    def __init__(self, name: str, secrets: Sequence[str]) -> None:
+        super().__init__(name, secrets)
+        self._keys = [_public_key(secret) for secret in secrets]
+
+    def receive(self, call: Call, *, now: datetime) -> Received:
+        timestamp = call.headers.get(f"{_HEADER}timestamp", "")
+        self._verify(call.headers.get(f"{_HEADER}signature", ""), timestamp.encode() + call.body)
+        check_fresh(timestamp, now, _FRESH_SECONDS)
+        made = [self._receipt(event) for event in objects(loads(call.body))]
+        return Received(tuple(found for found in made if found is not None))
+
+    def _verify(self, given: str, signed: bytes) -> None:
+        if not given:
+            raise Refused("no_signature")
+        try:
+            raw = base64.b64decode(given, validate=True)
+        except (binascii.Error, ValueError):
+            raise Refused("bad_signature") from None
+        if not any(_is_signed(key, raw, signed) for key in self._keys):
+            raise Refused("bad_signature")
+
+    def _receipt(self, event: dict[str, Any]) -> Receipt | None:
+        kind = str(event.get("event"))
+        status = _STATUSES.get(kind)
+        if kind == "bounce" and event.get("type") == "blocked":
+            status = To.UNDELIVERED  # the other side refuses for now, not this address for good
+        if status is None or not event.get("sg_event_id"):
+            return None
+        return receipt(
+            self.name,
+            status,
+            key=event.get(KEY_NAME),
+            # What was answered to the send is its first part.
+            message_id=str(event.get("sg_message_id") or "").partition(".")[0],
+            event=(event["sg_event_id"],),
+            code=event.get("status") or event.get("bounce_classification"),
+            text=event.get("reason") or event.get("response"),
+            at=of_epoch(event.get("timestamp")),
+        )
+
+
+def _is_signed(key: ec.EllipticCurvePublicKey, raw: bytes, signed: bytes) -> bool:
+    try:
+        key.verify(raw, signed, ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _public_key(secret: str) -> ec.EllipticCurvePublicKey:
+    try:
+        key = load_der_public_key(base64.b64decode(secret, validate=True))
+    except (binascii.Error, ValueError, UnsupportedAlgorithm):
+        key = None
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        return key
+    raise ValueError("must hold the public keys that SendGrid shows: base64, without the BEGIN and END lines")
