@@ -49,6 +49,7 @@ RECEIPTS = Counter("notifyq_receipts_total", "Reports of providers on messages, 
 RECEIPTS_REFUSED = Counter(
     "notifyq_receipts_refused_total", "Callbacks that were not taken, by reason.", ["provider", "reason"]
 )
+BREAKER_TRIPS = Counter("notifyq_breaker_trips_total", "Openings of a provider's breaker.", ["channel", "provider"])
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 
@@ -146,6 +147,11 @@ def record_receipts(counts: Mapping[tuple[str, str], int]) -> None:
 def record_receipt_refused(provider: str, reason: str) -> None:
     """A callback of a configured provider was not taken for `reason`, a fixed word."""
     RECEIPTS_REFUSED.labels(provider, reason).inc()
+
+
+def record_breaker_trip(channel: str, provider: str) -> None:
+    """The breaker of a provider has opened."""
+    BREAKER_TRIPS.labels(channel, provider).inc()
 
 
 @harmless

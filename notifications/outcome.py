@@ -6,6 +6,7 @@ writes it. Nothing here knows a vendor: the engine asks only whether sending aga
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from dataclasses import dataclass
 
@@ -183,6 +184,13 @@ def given_back(standing: Standing) -> Decision:
         suspect=standing.suspect,
         final_check=standing.final_check,
         not_sent=True,
+    )
+
+
+def unavailable(standing: Standing, wait_seconds: float) -> Decision:
+    """No provider that it may go to can be called now: it waits, uncounted."""
+    return dataclasses.replace(
+        given_back(standing), waiting_reason=WaitingReason.PROVIDER_UNAVAILABLE, wait_seconds=wait_seconds
     )
 
 

@@ -8,13 +8,15 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Greatest
+from django.db.models.functions import Greatest, Now
 
+from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
-from notifications.models import Client, Notification, Pause
+from notifications.models import Client, Notification, Pause, ProviderHealth, ProviderPace
 from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq import secrets
@@ -120,6 +122,51 @@ def active_pauses(client: Client | None = None) -> QuerySet[Pause]:
     """
     active = Pause.objects.filter(ended_at=None).order_by("created_at", "pk")
     return active if client is None else active.exclude(~Q(value=str(client.pk)), scope=PauseScope.CLIENT)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerView:
+    """The breaker of one provider on one channel, and how fast that may be called.
+
+    Attributes:
+        row: not stored while it was never anything but closed.
+        throttled_until: it asked not to be called before; None when it did not.
+        rate_per_second: its own rate, over all workers; None when it has none.
+    """
+
+    row: ProviderHealth
+    throttled_until: datetime | None
+    rate_per_second: float | None
+
+
+def breakers() -> list[BreakerView]:
+    """Of every channel and provider in use, in the order of the chains; then those that are open and in no chain."""
+    chains = settings.NOTIFYQ.provider_chains
+    rows = {(row.channel, row.provider): row for row in ProviderHealth.objects.all()}
+    used = [(str(channel), name) for channel, chain in chains.items() for name in chain]
+    left = [key for key, row in rows.items() if key not in used and row.state != BreakerState.CLOSED]
+    resting = dict(ProviderPace.objects.filter(throttled_until__gt=Now()).values_list("provider", "throttled_until"))
+    rates = settings.NOTIFYQ.provider_rates
+    return [
+        BreakerView(
+            rows.get((channel, name)) or ProviderHealth(channel=channel, provider=name),
+            resting.get(name),
+            rates.get(name),
+        )
+        for channel, name in [*used, *left]
+    ]
+
+
+def breaker(channel: Channel, provider: str) -> BreakerView:
+    """One of them; closed when nothing is known of it."""
+    found = (view for view in breakers() if (view.row.channel, view.row.provider) == (channel, provider))
+    fresh = ProviderHealth(channel=channel, provider=provider)
+    return next(found, BreakerView(fresh, None, None))
+
+
+def has_breaker(channel: Channel, provider: str) -> bool:
+    """Whether anything was ever noted of it."""
+    return ProviderHealth.objects.filter(channel=channel, provider=provider).exists()
 
 
 def _sender(token: str, email_from: str) -> dict[str, str]:

@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 
 import environ
 
+from notifications.breaker import BreakerRule
 from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
 from notifications.receipts.registry import RECEIVERS
+from notifyq.provider_health import breaker_rules, provider_rates
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -140,6 +142,8 @@ class Config:
     max_attempts: Mapping[Channel, int]
     on_unconfirmed: Mapping[Channel, OnUnconfirmed]
     provider_chains: Mapping[Channel, tuple[str, ...]]
+    breaker_rules: Mapping[str, BreakerRule]
+    provider_rates: Mapping[str, float]
     backoff_base_seconds: float
     backoff_max_seconds: float
     lookup_backoff_base_seconds: float
@@ -178,12 +182,15 @@ class Config:
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
         chains = {c: _chain(env, c) for c in Channel}
+        providers = sorted({name for chain in chains.values() for name in chain} - {INBOX})
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
             on_unconfirmed={
                 c: OnUnconfirmed(env.choice(f"ON_UNCONFIRMED_{c}", unconfirmed, default_unconfirmed)) for c in Channel
             },
             provider_chains=chains,
+            breaker_rules=breaker_rules(env, providers),
+            provider_rates=provider_rates(env, providers),
             backoff_base_seconds=env.number("BACKOFF_BASE_SECONDS", 1.0, above=0, most=3600),
             backoff_max_seconds=env.number("BACKOFF_MAX_SECONDS", 60.0, above=0, most=86_400),
             lookup_backoff_base_seconds=env.number("LOOKUP_BACKOFF_BASE_SECONDS", 2.0, above=0, most=3600),
@@ -235,7 +242,8 @@ def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) 
             raise ConfigurationError(
                 f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
             )
-    return tuple(dict.fromkeys([*(name for chain in chains.values() for name in chain), *left]))
+    in_chains = (name for chain in chains.values() for name in chain if name != INBOX)
+    return tuple(dict.fromkeys([*in_chains, *left]))
 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import psycopg
 from django.conf import settings
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
 from notifications.pausing import PauseScope
 from notifications.status import Status
@@ -86,6 +87,7 @@ SELECT role, extract(epoch FROM now() - max(beat_at))::float8,
   FROM notifications_worker GROUP BY role
 """
 PAUSES = "SELECT scope, count(*) FROM notifications_pause WHERE ended_at IS NULL GROUP BY scope"
+BREAKERS = "SELECT channel, provider, state FROM notifications_providerhealth"
 # A snapshot held open makes every claim step over dead rows. Other users' sessions are only visible to pg_monitor.
 OLDEST_TRANSACTION = """
 SELECT coalesce(extract(epoch FROM max(now() - xact_start)), 0)::float8
@@ -124,6 +126,11 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "notifyq_pauses": ("Pauses in force.", ("scope",)),
+    "notifyq_breaker_state": (
+        "A provider's breaker: 0 closed, 1 while one call is tried, 2 open.",
+        ("channel", "provider"),
+    ),
+    "notifyq_channel_unavailable": ("1 when no provider of the channel has a closed breaker.", ("channel",)),
     "notifyq_workers": ("Worker processes heard of lately.", ("role",)),
     "notifyq_worker_heartbeat_age_seconds": ("Since the freshest heartbeat of a role.", ("role",)),
     "notifyq_oldest_transaction_age_seconds": ("The longest open transaction: while it lasts, dead rows stay.", ()),
@@ -137,6 +144,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "notifyq_scrape_failed": ("1 if figures that come from the database are missing.", ()),
 }
+BREAKER_LEVELS = {BreakerState.CLOSED: 0, BreakerState.HALF_OPEN: 1, BreakerState.OPEN: 2}
 CELLS = {"channels": [c.value for c in Channel], "priorities": [p.value for p in Priority]}
 
 
@@ -233,6 +241,16 @@ def _pauses(looking: Probe, figures: _Figures) -> None:
         figures.set("notifyq_pauses", counts.get(scope.value, 0), scope)
 
 
+def _breakers(looking: Probe, figures: _Figures) -> None:
+    rows = looking.rows(BREAKERS, seconds=STATEMENT_SECONDS)
+    states = {(channel, provider): BreakerState(state) for channel, provider, state in rows}
+    for channel, chain in settings.NOTIFYQ.provider_chains.items():
+        found = {name: states.get((channel, name), BreakerState.CLOSED) for name in chain}
+        for name, state in found.items():
+            figures.set("notifyq_breaker_state", BREAKER_LEVELS[state], channel, name)
+        figures.set("notifyq_channel_unavailable", BreakerState.CLOSED not in found.values(), channel)
+
+
 def _processing(looking: Probe, figures: _Figures) -> None:
     rows = looking.rows(PROCESSING, seconds=STATEMENT_SECONDS)
     figures.set_depth(Status.PROCESSING, [row[:3] for row in rows])
@@ -284,6 +302,7 @@ PARTS: tuple[Part, ...] = (
     _oldest_due,
     _workers,
     _pauses,
+    _breakers,
     _processing,
     _oldest_transaction,
     _webhooks,

@@ -8,6 +8,7 @@ from notifications.admin.look_up import LookUpAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
 from notifications.admin.operator_action import OperatorActionAdmin
 from notifications.admin.pause import PauseAdmin
+from notifications.admin.provider_health import ProviderHealthAdmin, ProviderPaceAdmin
 from notifications.admin.rate_limit_rule import RateLimitRuleAdmin
 from notifications.admin.tally import OutcomeTallyAdmin
 from notifications.admin.worker import WorkerAdmin
@@ -25,6 +26,8 @@ __all__ = [
     "OperatorActionAdmin",
     "OutcomeTallyAdmin",
     "PauseAdmin",
+    "ProviderHealthAdmin",
+    "ProviderPaceAdmin",
     "RateLimitRuleAdmin",
     "WorkerAdmin",
 ]

@@ -161,6 +161,11 @@ STATS = whole_object(
             "items": reference("Pause"),
             "description": "What is paused, the oldest first; for a client, what holds its own up.",
         },
+        "breakers": {
+            "type": "array",
+            "items": reference("BreakerState"),
+            "description": "The health of the providers, in the order of the chains.",
+        },
     },
     "How much there is to do.",
 )

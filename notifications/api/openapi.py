@@ -17,8 +17,8 @@ from notifications.api.describe import (
     refused_fields,
     responses,
 )
+from notifications.api.history_schemas import ERROR_CODES
 from notifications.api.json_schema import one_of, reference
-from notifications.api.schemas import ERROR_CODES
 from notifications.channel import Channel, Priority
 from notifications.errors import PastExpiry, TooLate
 from notifications.services.reschedule import NOT_BEFORE_EXPIRY

@@ -10,6 +10,7 @@ from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
 from notifications.models import Attempt, InboxEntry, LookUp, Notification, OperatorAction, Pause, Receipt
+from notifications.selectors import BreakerView
 from notifyq.runtime.instants import rfc3339
 
 
@@ -139,6 +140,30 @@ def pause(row: Pause) -> dict[str, Any]:
         "createdAt": rfc3339(row.created_at),
         "createdBy": row.created_by,
     }
+
+
+def breaker(view: BreakerView) -> dict[str, Any]:
+    """The health of one provider on one channel."""
+    row = view.row
+    error = {"code": row.last_error_code, "message": row.last_error_message or None, "at": rfc3339(row.last_error_at)}
+    act = {"act": row.act, "by": row.acted_by, "at": rfc3339(row.acted_at), "reason": row.act_reason or None}
+    return breaker_state(view) | {
+        "consecutiveFailures": row.failures,
+        "openedAt": rfc3339(row.opened_at),
+        "failingSince": rfc3339(row.failing_since),
+        "probeDueAt": rfc3339(row.probe_due_at),
+        "trips": row.trips,
+        "lastError": error if row.last_error_code else None,
+        "lastAct": act if row.act else None,
+        "throttledUntil": rfc3339(view.throttled_until),
+        "ratePerSecond": view.rate_per_second,
+    }
+
+
+def breaker_state(view: BreakerView) -> dict[str, Any]:
+    """The same in short."""
+    row = view.row
+    return {"channel": row.channel, "provider": row.provider, "state": row.state, "trippedByOperator": row.tripped}
 
 
 def operator_action(row: OperatorAction) -> dict[str, Any]:

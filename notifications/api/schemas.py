@@ -6,13 +6,13 @@ from typing import Any
 
 from notifications.api import examples
 from notifications.api.act_schemas import ACT_COMPONENTS
+from notifications.api.breaker_docs import BREAKER_COMPONENTS
+from notifications.api.history_schemas import ATTEMPT, ERROR_CODES, LOOK_UP, RECEIPT
 from notifications.api.inbox_schemas import INBOX_COMPONENTS
 from notifications.api.json_schema import Schema, instant, one_of, or_null, pairs, reference, text, whole, whole_object
 from notifications.channel import Channel, OnUnconfirmed, Priority
 from notifications.device_payload import TAKEN_NAMES
-from notifications.outcome import BUG, EXPIRED, LOST, NO_PROVIDER, NOT_DELIVERED, NOT_RECEIVED, UNCONFIRMED
 from notifications.pausing import PauseScope
-from notifications.push_target import NO_PUSH_TARGET
 from notifications.receipts import DeliveryStatus
 from notifications.request.content import (
     BODY_MAX_BYTES,
@@ -24,7 +24,6 @@ from notifications.request.content import (
 from notifications.request.group import TARGETS_LEAST, TARGETS_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS, TTL_MAX_SECONDS
 from notifications.status import Status, WaitingReason
-from notifications.verdict import Found, Outcome
 from notifyq.rest.problem import invalid
 
 BATCH_MOST = 1000
@@ -144,13 +143,6 @@ BATCH_REQUEST: Schema = {
 
 _ID: Schema = {"type": "string", "format": "uuid", "description": "Time-ordered; also the provider's idempotency key."}
 
-ERROR_CODES = (
-    f"The provider's own code, or a reason of the service's: `{UNCONFIRMED}` (it may have been sent and nobody can "
-    f"say; held for an operator), `{NOT_DELIVERED}` (an operator decided so), `{EXPIRED}` (its time to live was over), "
-    f"`{NOT_RECEIVED}` (the provider was asked and never had it), `{LOST}` (its worker died), "
-    f"`{NO_PROVIDER}` (nobody serves an address of its kind), `{BUG}` (a fault of the "
-    f"service), `{NO_PUSH_TARGET}` (on a SENT push: its device is gone, and the person has the in-app copy)."
-)
 _NOT_YET = "Always null for now: nothing fills it yet."
 
 _NOTIFICATION: dict[str, Schema] = {
@@ -199,50 +191,6 @@ _NOTIFICATION: dict[str, Schema] = {
     "finishedAt": or_null(instant("When it became final.")),
 }
 NOTIFICATION = whole_object(_NOTIFICATION, "A notification as it stands.") | {"example": examples.SENT}
-
-ATTEMPT = whole_object(
-    {
-        "cycle": whole("Grows with each operator retry."),
-        "number": whole("Grows with each counted attempt of a cycle."),
-        "hop": whole("Grows with each provider tried within an attempt."),
-        "provider": or_null(text("Who was asked to send it.")),
-        "outcome": one_of(Outcome, "The provider's verdict; LOST when the worker died."),
-        "errorCode": or_null(text(f"Stable, for programs. {ERROR_CODES}")),
-        "errorMessage": or_null(text("For people.")),
-        "providerMessageId": or_null(text("The provider's own id for it.")),
-        "startedAt": or_null(instant("When the request went out.")),
-        "finishedAt": instant("When the verdict was known."),
-    },
-    "One try with one provider.",
-) | {"example": examples.ATTEMPT}
-
-RECEIPT = whole_object(
-    {
-        "provider": text("Who reported it."),
-        "status": one_of(DeliveryStatus, "What it reported."),
-        "code": or_null(text("The provider's own code.")),
-        "message": or_null(text("For people; addresses are left out.")),
-        "providerMessageId": or_null(text("The provider's own id for the message.")),
-        "occurredAt": or_null(instant("When it happened, as the provider says.")),
-        "receivedAt": instant("When it was reported."),
-    },
-    "A report of a provider on what became of the message.",
-) | {"example": examples.RECEIPT}
-LOOK_UP = whole_object(
-    {
-        "cycle": whole("Grows with each operator retry."),
-        "provider": text("Who was asked."),
-        "found": one_of(
-            Found, "ACCEPTED: it has it. REJECTED: it refused it. ABSENT: it never had it. UNKNOWN: it could not say."
-        ),
-        "errorCode": or_null(text("Why it was refused, or is not known.")),
-        "errorMessage": or_null(text("For people.")),
-        "askedCount": whole("How often this was the answer.", minimum=1),
-        "firstAskedAt": instant("When it first was."),
-        "lastAskedAt": instant("When it last was."),
-    },
-    "An answer of a provider that was asked what became of a send.",
-) | {"example": examples.LOOK_UP}
 
 NOTIFICATION_IN_FULL = whole_object(
     _NOTIFICATION
@@ -397,6 +345,7 @@ COMPONENTS = {
     "Problem": PROBLEM,
     **ACT_COMPONENTS,
     **INBOX_COMPONENTS,
+    **BREAKER_COMPONENTS,
 }
 
 

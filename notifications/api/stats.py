@@ -26,4 +26,5 @@ class Stats(NotificationsView):
         client = self.holder(request).sees
         counts = counting.count_all() if client is None else counting.count_own(client)
         pauses = [present.pause(row) for row in selectors.active_pauses(client)]
-        return Response({**present.counts(counts), "pauses": pauses})
+        breakers = [present.breaker_state(view) for view in selectors.breakers()]
+        return Response({**present.counts(counts), "pauses": pauses, "breakers": breakers})

@@ -3,6 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
+from notifications.api.breakers import Breakers, ResetBreaker, TripBreaker
 from notifications.api.cancel_notification import CancelNotification
 from notifications.api.cancel_together import CancelTogether
 from notifications.api.create_batch import CreateBatch
@@ -54,4 +55,7 @@ urlpatterns = [
     path(_INBOX, Inbox.as_view(), name="inbox"),
     path("pauses", Pauses.as_view(), name="pauses"),
     path("pauses/<uuid:pause_id>", Pause.as_view(), name="pause"),
+    path("breakers", Breakers.as_view(), name="breakers"),
+    path("breakers/<str:channel>/<str:provider>/trip", TripBreaker.as_view(), name="breaker-trip"),
+    path("breakers/<str:channel>/<str:provider>/reset", ResetBreaker.as_view(), name="breaker-reset"),
 ]

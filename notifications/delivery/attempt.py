@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from notifications import outcome
+from notifications.breaker import PROBE_TIMEOUT_SECONDS
 from notifications.delivery.bugs import where
 from notifications.delivery.controls import Controls
+from notifications.delivery.health import Health
 from notifications.delivery.held import Finished, Held, Hop, message_of
+from notifications.delivery.line import Ticket
 from notifications.delivery.routing import Route, ask_wait_seconds, may_send_again, route
+from notifications.outcome import Decision
 from notifications.providers.base import Provider
 from notifications.providers.chains import Chain, Chains
 from notifications.retry import Backoff
@@ -37,6 +41,7 @@ class Deliverer:
         begin: makes the start of a send durable; False when the notification is no longer ours to send.
         senders: a client's own sending settings, by client id.
         controls: what is paused.
+        health: which providers may be called.
     """
 
     chains: Chains
@@ -45,6 +50,7 @@ class Deliverer:
     begin: Callable[[Held, Provider], bool]
     senders: Callable[[UUID], Mapping[str, str]]
     controls: Controls
+    health: Health = field(default_factory=Health)
 
     def deliver(self, held: Held) -> Finished:
         """Make one attempt. Never raises: a bug in an adapter, of any kind, is a dead letter of this one notification
@@ -68,46 +74,78 @@ class Deliverer:
         planned = route(chain, claimed.standing, claimed.unconfirmed_age_seconds, cycle=claimed.cycle)
         if not planned.providers:
             return self._unsendable(held, planned)
+        sender = self.senders(claimed.client_id)
+        passed_over: list[Provider] = []
         for provider in planned.providers:
             if self.controls.stop_provider(provider):
                 continue
-            if not self._may_begin(held, chain, provider):
-                break
-            self._call(held, provider, hops)
+            ticket = self.health.admit(claimed.channel, provider, sender)
+            if ticket is None:
+                passed_over.append(provider)
+                continue
+            if not self._may_begin(held, chain, ticket):
+                self.health.cancel(ticket)
+                return self._concluded(held, hops) if hops else self._unstarted(held)
+            self._call(held, ticket, sender, hops)
             if hops[-1].verdict.outcome not in NEXT_PROVIDER:
                 break
-        return self._concluded(held, hops) if hops else self._unstarted(held)
+        return self._concluded(held, hops) if hops else self._unstarted(held, passed_over)
 
-    def _may_begin(self, held: Held, chain: Chain, provider: Provider) -> bool:
+    def _may_begin(self, held: Held, chain: Chain, ticket: Ticket) -> bool:
         """The last look before a send: not paused, in time, long enough in the lease, and, where that matters, on
         record."""
+        provider = ticket.provider
         if not self._is_free_to_go(held, provider):
             return False
         if chain.records_start(provider) and not self.begin(held, provider):
             return False
         # Again, since putting it on record may have taken a while.
-        return self._is_free_to_go(held, provider)
+        return self._is_free_to_go(held, provider) and elapsed() < ticket.good_until
 
     def _is_free_to_go(self, held: Held, provider: Provider) -> bool:
         if self.controls.stop(held) or self.controls.stop_provider(provider):
             return False
         return not held.is_past_ttl() and held.usable_seconds() >= self.send_timeout_seconds
 
-    def _call(self, held: Held, provider: Provider, hops: list[Hop]) -> None:
-        message = message_of(held, dict(self.senders(held.claimed.client_id)))
+    def _call(self, held: Held, ticket: Ticket, sender: Mapping[str, str], hops: list[Hop]) -> None:
+        provider = ticket.provider
+        message = message_of(held, dict(sender))
         started = elapsed()
         try:
-            verdict = _checked(provider.send(message, timeout_seconds=self.send_timeout_seconds))
+            verdict = _checked(provider.send(message, timeout_seconds=self._timeout_seconds(ticket)))
         except BaseException as error:
             unknown = Verdict.unconfirmed(outcome.BUG, outcome.bug_text(error))
             hops.append(Hop(provider.name, unknown, started, elapsed()))
+            self.health.report(ticket, unknown, bug=True)
             raise
         hops.append(Hop(provider.name, verdict, started, elapsed()))
+        self.health.report(ticket, verdict, is_personal=bool(sender))
 
-    def _unstarted(self, held: Held) -> Finished:
+    def _timeout_seconds(self, ticket: Ticket) -> float:
+        if ticket.probe is None:
+            return self.send_timeout_seconds
+        return min(self.send_timeout_seconds, PROBE_TIMEOUT_SECONDS)
+
+    def _unstarted(self, held: Held, passed_over: Sequence[Provider] = ()) -> Finished:
+        """Args: passed_over: those that it could have gone to, had they been available."""
         if held.is_past_ttl():
             return Finished(held, self._out_of_time(held))
-        return Finished(held, outcome.given_back(held.claimed.standing), give_back=True)
+        decision = self._put_off(held, passed_over) or outcome.given_back(held.claimed.standing)
+        return Finished(held, decision, give_back=True)
+
+    def _put_off(self, held: Held, passed_over: Sequence[Provider]) -> Decision | None:
+        """What only waits for its turn at a provider goes back to its place: the claim takes no more than can be sent.
+        It is put off while a breaker is open, and when it could not go elsewhere whatever the claim takes."""
+        channel, standing = held.claimed.channel, held.claimed.standing
+        broken = any(self.health.is_open(channel, provider.name) for provider in passed_over)
+        # Where others of the chain serve other addresses, the claim cannot know what may be sent of this kind.
+        chain = self.chains[channel]
+        of_a_kind = len(chain.serving(held.claimed.recipient).providers) < len(chain.providers)
+        if not passed_over or not (broken or of_a_kind or standing.unconfirmed_provider):
+            return None
+        waits = [self.health.wait_for(channel, provider.name) for provider in passed_over]
+        first = min(waits, key=lambda wait: wait.at_least_seconds)
+        return outcome.unavailable(standing, first.draw(_DICE))
 
     def _out_of_time(self, held: Held) -> outcome.Decision:
         standing = held.claimed.standing

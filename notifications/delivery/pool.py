@@ -7,6 +7,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable
 
+from notifications.channel import Channel
 from notifications.delivery.held import Finished, Held
 
 
@@ -47,6 +48,11 @@ class DeliveryPool:
         """Notifications waiting in the buffer or on their way."""
         with self._changed:
             return len(self._buffer) + self._in_flight_count
+
+    def waiting_count(self, channel: Channel) -> int:
+        """Notifications of a channel that wait in the buffer."""
+        with self._changed:
+            return sum(held.claimed.channel == channel for _, _, held in self._buffer)
 
     @property
     def is_whole(self) -> bool:

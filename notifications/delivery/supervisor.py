@@ -19,6 +19,8 @@ from types import FrameType
 from django.db import connections
 
 from notifications import metrics, queue
+from notifications.delivery.health import Health
+from notifications.delivery.terms import out_of_service
 from notifications.delivery.upkeep import Upkeep
 from notifications.delivery.worker import Role, Worker, WorkerOptions, new_worker_id
 from notifications.providers.chains import Chains, close
@@ -58,7 +60,8 @@ class Supervisor:
         self._plan = [*[options] * process_count, quarantine]
         self._options = options
         self._make_chains = make_chains
-        self._upkeep = Upkeep(make_chains(), options.poll_seconds, options.rate_limit, options.aging_seconds)
+        self._chains = make_chains()
+        self._upkeep = Upkeep(self._chains, options.poll_seconds, options.rate_limit, options.aging_seconds)
         self._children: dict[int, _Child] = {}
         self._to_start: list[tuple[float, WorkerOptions, int]] = []
         self._dead: list[_Child] = []
@@ -175,7 +178,7 @@ class Supervisor:
         """Draining is over only when nothing is due for any of the processes."""
         if self._children or self._to_start:
             return
-        due = self._rounds.run(lambda: [options for options in self._plan if _is_due(options)])
+        due = self._rounds.run(lambda: [options for options in self._plan if _is_due(options, self._chains)])
         self._to_start = [(0.0, options, 0) for options in (self._plan if due is None else due)]
 
     def _stop_all(self) -> None:
@@ -214,8 +217,17 @@ def _stop_when_told(worker: Worker) -> None:
         worker.stop()
 
 
-def _is_due(options: WorkerOptions) -> bool:
-    waiting = queue.next_due_in_seconds(channels=options.channels, suspects=options.role is Role.QUARANTINE)
+def _is_due(options: WorkerOptions, chains: Chains) -> bool:
+    """Whether there is something due that can be sent."""
+    health = Health(options.breaker_rules)
+    health.refresh()
+    out = out_of_service(chains, health)
+    served = [channel for channel in options.channels or chains if channel not in out]
+    if not served:
+        return False
+    waiting = queue.next_due_in_seconds(
+        channels=served if out else options.channels, suspects=options.role is Role.QUARANTINE
+    )
     return waiting is not None and waiting <= 0
 
 

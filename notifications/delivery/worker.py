@@ -7,23 +7,27 @@ import random
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID, uuid4
 
 from django.db import DatabaseError, connection
 
 from notifications import metrics, outcome, queue
+from notifications.breaker import BreakerRule
 from notifications.channel import Channel
 from notifications.delivery.attempt import Deliverer
 from notifications.delivery.controls import Controls
+from notifications.delivery.health import Health
 from notifications.delivery.held import Finished, Held
+from notifications.delivery.pace import Pace
 from notifications.delivery.pool import DeliveryPool
 from notifications.delivery.reconciler import Reconciler
 from notifications.delivery.senders import Senders
 from notifications.delivery.settler import Settler
 from notifications.delivery.starter import Starter
+from notifications.delivery.terms import out_of_service, rated, terms_of
 from notifications.delivery.upkeep import Upkeep, askable_of, report_expired
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
@@ -41,6 +45,8 @@ BUFFER_SECONDS = 0.5
 notification finds little before it and a dead worker leaves few behind."""
 
 LOOKUP_BACKOFF = Backoff(2.0, 600.0)
+RATED_WAIT_SECONDS = 0.25
+"""How soon it is looked again whether a provider's own rate allows more."""
 
 UNSURE_SECONDS = STATEMENT_TIMEOUT_SECONDS + 5.0
 """For so long after a claim that failed the server may still commit it."""
@@ -75,6 +81,10 @@ class WorkerOptions:
     """What has been due for so long is served like a HIGH one; 0 for never."""
     lookup_backoff: Backoff = LOOKUP_BACKOFF
     """Between two questions about the same send in doubt."""
+    breaker_rules: Mapping[str, BreakerRule] = field(default_factory=dict)
+    """By the provider's name; the usual one where it is missing."""
+    provider_rates: Mapping[str, float] = field(default_factory=dict)
+    """Calls a second, over all workers, of the providers that have a rate of their own."""
 
     @property
     def usable_seconds(self) -> float:
@@ -109,6 +119,10 @@ class Worker:
         self._starter = Starter(options.send_timeout_seconds)
         self._senders = Senders()
         self._controls = Controls()
+        self._chains = chains
+        self._health = Health(
+            options.breaker_rules, Pace(options.provider_rates), options.send_timeout_seconds, self._wake.set
+        )
         deliverer = Deliverer(
             chains,
             options.backoff,
@@ -116,6 +130,7 @@ class Worker:
             self._starter.begin,
             self._senders.of,
             self._controls,
+            self._health,
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
         self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit, options.aging_seconds)
@@ -165,12 +180,12 @@ class Worker:
         Raises:
             DatabaseError: nothing was claimed, or what was is given back in one of the next rounds.
         """
-        room = self._room()
-        if room <= 0:
+        room, terms = self._room(), self._terms()
+        if room <= 0 or terms.closed >= self._served:
             return 0
         before, token = elapsed(), uuid4()
         try:
-            claim = queue.claim(self._claimer, room, token=token)
+            claim = queue.claim(self._claimer, room, token=token, terms=terms)
         except DatabaseError:
             self._unsure[token] = before + UNSURE_SECONDS
             raise
@@ -179,6 +194,29 @@ class Worker:
             self._hold([Held.since(row, before, self._options.usable_seconds) for row in claim.rows])
         report_expired(claim.expired)
         return claim.moved_count
+
+    @property
+    def _served(self) -> frozenset[Channel]:
+        return frozenset(self._options.channels or self._chains)
+
+    def _terms(self) -> queue.Terms:
+        return terms_of(self._chains, self._health, self._controls.stop_provider, self._pool.waiting_count)
+
+    def _lease_calls(self) -> None:
+        """Of the providers' own rates, for what is due or held."""
+        for name, channels in rated(self._chains, self._health).items():
+            served = [channel for channel in channels if channel in self._served]
+            if served and not self._health.pace.stock(name) and self._has_work(served):
+                self._health.pace.lease(name)
+
+    def _has_work(self, channels: Sequence[Channel]) -> bool:
+        if any(map(self._pool.waiting_count, channels)):
+            return True
+        waiting = self._next_due_in_seconds(channels)
+        return waiting is not None and waiting <= 0
+
+    def _next_due_in_seconds(self, channels: Sequence[Channel]) -> float | None:
+        return queue.next_due_in_seconds(channels=channels, suspects=self._options.role is Role.QUARANTINE)
 
     def _hold(self, rows: Sequence[Held]) -> None:
         try:
@@ -201,6 +239,8 @@ class Worker:
         """
         self._beat()
         self._controls.refresh()
+        self._health.refresh()
+        self._lease_calls()
         self._abandon_unsure()
         self._upkeep.run_once()
         self._nothing_due = False
@@ -208,12 +248,26 @@ class Worker:
             return self._options.poll_seconds  # the pool wakes us when it runs low
         if self.claim_once():
             return 0.0 if self._room() > 0 else self._options.poll_seconds
-        waiting = queue.next_due_in_seconds(
-            channels=self._options.channels, suspects=self._options.role is Role.QUARANTINE
-        )
+        if closed := self._terms().closed:
+            return self._idle_while_closed(closed)
+        waiting = self._next_due_in_seconds(self._options.channels)
         self._nothing_due = waiting is None or waiting > 0
         gate = ledger.next_release_in_seconds()
         return self._idle_seconds(min((w for w in (waiting, gate) if w is not None), default=None))
+
+    def _idle_while_closed(self, closed: frozenset[Channel]) -> float:
+        """What is overdue in a channel that nothing is taken of must not hide what is due soon in another; and a drain
+        does not wait for what nobody can send."""
+        out = out_of_service(self._chains, self._health, self._controls.stop_provider)
+        waiting = self._next_due_of(self._served - out)
+        self._nothing_due = waiting is None or waiting > 0
+        idle = self._idle_seconds(self._next_due_of(self._served - closed))
+        if waiting is None or closed <= out:
+            return idle
+        return min(idle, max(RATED_WAIT_SECONDS, waiting))  # for what waits for a provider's own rate
+
+    def _next_due_of(self, channels: frozenset[Channel]) -> float | None:
+        return self._next_due_in_seconds(sorted(channels)) if channels else None
 
     def _idle_seconds(self, next_due: float | None) -> float:
         poll = self._options.poll_seconds * random.uniform(0.75, 1.0)
@@ -271,6 +325,7 @@ class Worker:
         self._starter.close()
         settled = self._settler.close(max(0.1, until - elapsed()))
         self._reconciler.close(max(0.1, until - elapsed()))
+        self._rounds.run(self._health.refresh)
         self._listener.stop()
         self._rounds.run(lambda: queue.leave(self.id))
         connection.close()

@@ -17,7 +17,7 @@ STAY = "ALTER TABLE notifications_lookup DROP CONSTRAINT look_up_notification"
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0011_number_content'),
+        ('notifications', '0012_share_provider_health'),
     ]
 
     operations = [

@@ -9,6 +9,7 @@ from notifications.models.look_up import LookUp
 from notifications.models.notification import Notification
 from notifications.models.operator_action import Action, ActorKind, OperatorAction
 from notifications.models.pause import Pause
+from notifications.models.provider_health import ProviderHealth, ProviderPace
 from notifications.models.receipt import OnceToken, Receipt
 from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
@@ -28,6 +29,8 @@ __all__ = [
     "OperatorAction",
     "OutcomeTally",
     "Pause",
+    "ProviderHealth",
+    "ProviderPace",
     "Receipt",
     "Worker",
 ]

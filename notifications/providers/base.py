@@ -201,5 +201,10 @@ class Provider(ABC):
         """
         raise NotImplementedError(f"{self.kind} cannot be asked")
 
+    def is_senders_own(self, sender: Mapping[str, str]) -> bool:
+        """Whether a message with these sending settings of its client goes through an account of the client's own: what
+        comes of it says nothing of ours."""
+        return False
+
     def close(self) -> None:  # noqa: B027 (optional hook: most adapters hold nothing)
         """Let go of connections. Called once, when the worker ends."""

@@ -17,8 +17,19 @@ from notifications.queue.credit import Credited
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked
+from notifications.queue.health import (
+    Change,
+    Seen,
+    begin_probe,
+    end_probe,
+    read_breakers,
+    record_calls,
+    reset_breaker,
+    trip_breaker,
+)
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
+from notifications.queue.paces import PaceSeen, end_rest, lease_calls, read_paces, throttle
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.receipts import LIMIT as RECEIPTS_LIMIT
 from notifications.queue.receipts import Once, Taken, TokenUsed, drop_tokens, look_again, receive
@@ -30,10 +41,12 @@ from notifications.queue.retry import RETRYABLE, Selection, count_retryable, ret
 from notifications.queue.settle import AttemptRecord, Ending, release, settle
 from notifications.queue.start import Start, start_sends
 from notifications.queue.tallies import fold_tallies
+from notifications.queue.unavailable import NO_TERMS, Terms
 from notifications.queue.workers import beat, leave
 
 __all__ = [
     "EXPIRE_LIMIT",
+    "NO_TERMS",
     "PROMOTE_LIMIT",
     "RECEIPTS_LIMIT",
     "RETRYABLE",
@@ -41,6 +54,7 @@ __all__ = [
     "Actor",
     "Asking",
     "AttemptRecord",
+    "Change",
     "Claim",
     "Claimed",
     "Claimer",
@@ -49,15 +63,19 @@ __all__ = [
     "Limits",
     "LookUpRecord",
     "Once",
+    "PaceSeen",
     "Rescued",
+    "Seen",
     "Selection",
     "Start",
     "Taken",
+    "Terms",
     "Together",
     "TokenUsed",
     "abandon",
     "beat",
     "begin_pause",
+    "begin_probe",
     "cancel",
     "cancel_together",
     "claim",
@@ -65,10 +83,13 @@ __all__ = [
     "count_uncancelled",
     "drop_tokens",
     "end_pause",
+    "end_probe",
+    "end_rest",
     "expire",
     "fold_tallies",
     "free_askings",
     "insert",
+    "lease_calls",
     "leave",
     "look_again",
     "next_due_in_seconds",
@@ -76,12 +97,16 @@ __all__ = [
     "pauses_in_force",
     "promote",
     "providers_in_doubt",
+    "read_breakers",
+    "read_paces",
     "receive",
+    "record_calls",
     "release",
     "release_parked",
     "release_paused",
     "reschedule",
     "rescue",
+    "reset_breaker",
     "resolve",
     "retry",
     "retry_many",
@@ -90,4 +115,6 @@ __all__ = [
     "settle_askings",
     "start_sends",
     "take_askings",
+    "throttle",
+    "trip_breaker",
 ]

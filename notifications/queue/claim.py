@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +20,7 @@ from notifications.queue.admission import Limits, Row, admit, drop_reserved_slot
 from notifications.queue.expire import Askable, Ended, end_expired
 from notifications.queue.pauses import Serving, keep_paused, nobody
 from notifications.queue.standing import STANDING_COLUMNS, standing_of
+from notifications.queue.unavailable import NO_TERMS, Terms, put_off_bound
 from notifications.status import Status
 from notifyq.leasing import Epoch, SecondsSince, in_transaction_bounded, lock, take
 
@@ -81,8 +82,8 @@ class Claim:
 
     Attributes:
         rows: in order.
-        parked_count: due ones that were moved out of the way: paused, or behind a rate limit. More may be due behind
-            them.
+        parked_count: due ones that were moved out of the way: paused, behind a rate limit, or put off since their
+            provider is not available. More may be due behind them.
         expired: due ones that were ended instead, since their time to live was over.
     """
 
@@ -116,7 +117,7 @@ class Claimer:
     askable: Askable = field(default_factory=dict)
 
 
-def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
+def claim(claimer: Claimer, limit: int, *, token: UUID | None = None, terms: Terms = NO_TERMS) -> Claim:
     """Take up to `limit` due notifications: HIGH before NORMAL before LOW, then the longest due, then the oldest.
 
     What has outlived its time to live is ended on the way, and what is paused or over its rate limit is parked.
@@ -124,6 +125,7 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     Args:
         limit: free seats of the worker.
         token: the fencing token to use, never used before; a fresh one when absent.
+        terms: what the health of the providers allows; what it leaves out is not touched.
 
     Returns:
         The rows, now PROCESSING with one more attempt counted. The transaction has committed.
@@ -133,9 +135,10 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     """
     token = token or uuid4()
     with in_transaction_bounded():
-        due = _lock_due(limit, claimer.channels, suspects=claimer.suspects)
+        due = _lock_due(limit, claimer.channels, suspects=claimer.suspects, most=terms.most)
         in_time, expired = _end_those_past_ttl(due, claimer.askable)
-        unpaused, paused = keep_paused(in_time, claimer.serving) if in_time else ([], [])
+        available, put_off = put_off_bound(in_time, terms) if terms.waits else (in_time, [])
+        unpaused, paused = keep_paused(available, claimer.serving) if available else ([], [])
         rows, limited_count = admit(unpaused, token, claimer.limits) if unpaused else ([], 0)
         if rows:
             ids = [row["id"] for row in rows]
@@ -154,34 +157,44 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None) -> Claim:
     kept = {row["id"] for row in unpaused}
     if gone := [row["id"] for row in due if row["id"] not in kept]:
         _drop_reserved(gone)
-    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], len(paused) + limited_count, expired)
+    moved_count = len(put_off) + len(paused) + limited_count
+    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], moved_count, expired)
 
 
 def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
     """Seconds until the first waiting notification is due, negative when one is overdue; None when none waits."""
     waiting = [
         probe.annotate(age=SecondsSince("due_at")).values_list("age", flat=True)[:1]
-        for probe in _probes(channels, suspects=suspects)
+        for _, probe in _probes(channels, suspects=suspects)
     ]
     ages = waiting[0].union(*waiting[1:], all=True)
     return min((-age for age in ages), default=None)
 
 
-def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[QuerySet[Notification]]:
+def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[tuple[Channel | None, QuerySet[Notification]]]:
     """One per rank (and channel, when restricted), so that no row stands behind a run of rows that cannot be
     claimed: each reads the head of the claim index, whose key is its ORDER BY."""
     waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects, parked_by=None)
     # In random order, so that a channel with an endless backlog does not starve the next one.
     some = random.sample(list(channels), len(channels))
-    narrowed = [waiting.filter(channel=channel) for channel in some] or [waiting]
-    return [rows.filter(rank=rank).order_by("due_at", "id") for rank in Priority for rows in narrowed]
+    narrowed: list[tuple[Channel | None, QuerySet[Notification]]] = [(c, waiting.filter(channel=c)) for c in some]
+    return [
+        (channel, rows.filter(rank=rank).order_by("due_at", "id"))
+        for rank in Priority
+        for channel, rows in narrowed or [(None, waiting)]
+    ]
 
 
-def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool) -> list[Row]:
+def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool, most: Mapping[Channel, int]) -> list[Row]:
+    """Args: most: how many of a channel, for those that it names."""
+    left: dict[Channel | None, int] = dict(most.items())
     rows: list[tuple[Any, ...]] = []
-    for probe in _probes(channels, suspects=suspects):
-        if len(rows) < limit:
-            rows += lock(probe.filter(due_at__lte=Now()).annotate(**_AGES), _HOT, limit - len(rows))
+    for channel, probe in _probes(channels or (list(Channel) if most else ()), suspects=suspects):
+        count = min(limit - len(rows), left.get(channel, limit))
+        if count > 0:
+            found = lock(probe.filter(due_at__lte=Now()).annotate(**_AGES), _HOT, count)
+            left[channel] = left.get(channel, limit) - len(found)
+            rows += found
     return [dict(zip(_HOT, row, strict=True)) for row in rows]
 
 

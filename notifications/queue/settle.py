@@ -115,6 +115,8 @@ _SETTLE = {
 # What is given back keeps what an earlier attempt said of it.
 _RELEASE = {
     "status": "v.status",
+    "waiting_reason": "v.waiting_reason",
+    "due_at": "COALESCE(now() + v.wait_seconds * interval '1 second', n.due_at)",
     "attempt_count": "n.attempt_count - v.refund",
     "updated_at": "now()",
     "sending_provider": "''",
@@ -192,18 +194,21 @@ def _with_proofs(endings: Sequence[Ending]) -> list[Ending]:
 
 
 def release(endings: Sequence[Ending]) -> int:
-    """Give unstarted notifications back to the queue, uncounted and at their old place in the order.
+    """Give unstarted notifications back to the queue, uncounted: at their old place in the order, or, where no provider
+    can take them now, for later.
 
     Args:
-        endings: their decisions come from `outcome.given_back`.
+        endings: their decisions come from `outcome.given_back` or `outcome.unavailable`.
 
     Returns:
         How many were still held. Safe to repeat.
 
     Transaction: one.
     """
-    columns = {name: _ENDING[name] for name in ("id", "token", "held_status", "status", "refund")}
-    rows = [(e.id, e.token, Status.PROCESSING, e.decision.status, e.decision.refund) for e in endings]
+    names = ("id", "token", "held_status", "status", "waiting_reason", "wait_seconds", "refund")
+    columns = {name: _ENDING[name] for name in names}
+    whole = [dict(zip(_ENDING, _ending_row(e), strict=True)) for e in endings]
+    rows = [tuple(row[name] for name in names) for row in whole]
     with in_any_transaction():
         ended = end_leases(Notification, _RELEASE, Arrays(columns, rows))
         give_back_slots(ended)

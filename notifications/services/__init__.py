@@ -1,6 +1,7 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
 from notifications.queue import Actor
+from notifications.services.breakers import check_breaker, reset_breaker, trip_breaker
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
 from notifications.services.receipts import receive, receiver_of
@@ -25,6 +26,7 @@ __all__ = [
     "Submission",
     "cancel",
     "cancel_together",
+    "check_breaker",
     "check_group_request",
     "check_pause",
     "check_request",
@@ -33,6 +35,7 @@ __all__ = [
     "receive",
     "receiver_of",
     "reschedule",
+    "reset_breaker",
     "resolve",
     "resume",
     "retry",
@@ -40,4 +43,5 @@ __all__ = [
     "submit",
     "submit_group",
     "submit_many",
+    "trip_breaker",
 ]

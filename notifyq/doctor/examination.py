@@ -33,6 +33,7 @@ OF_THE_DATABASE: tuple[Look, ...] = (
     queue.open_transactions,
     queue.leases,
     queue.workers,
+    queue.breakers,
 )
 
 

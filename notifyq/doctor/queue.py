@@ -7,13 +7,15 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import UniqueConstraint
 
-from notifications.models import Attempt, Content, Notification, Worker
+from notifications.models import Attempt, Content, Notification, ProviderHealth, ProviderPace, Worker
 from notifyq.doctor.finding import Finding, fail, ok, warn
 from notifyq.runtime.probe import Probe
 from ratelimits.models import Gate, Slot
 
 STATEMENT_SECONDS = 3.0
-TABLES = [model._meta.db_table for model in (Notification, Content, Attempt, Worker, Slot, Gate)]
+TABLES = [
+    model._meta.db_table for model in (Notification, Content, Attempt, Worker, ProviderHealth, ProviderPace, Slot, Gate)
+]
 DEAD_ROWS_LEAST = 50_000
 TRANSACTION_AGE_MOST_SECONDS = 60.0
 
@@ -41,6 +43,10 @@ EXPIRED_LEASES = "SELECT count(*) FROM notifications_notification WHERE lease_ex
 WORKERS = """
 SELECT count(*) FILTER (WHERE role = 'delivery'), count(*) FILTER (WHERE role = 'quarantine')
   FROM notifications_worker WHERE beat_at > now() - %(most)s * interval '1 second'
+"""
+
+OPEN_BREAKERS = """
+SELECT channel, provider, tripped FROM notifications_providerhealth WHERE state <> 'CLOSED' ORDER BY channel, provider
 """
 
 
@@ -122,3 +128,18 @@ def workers(looking: Probe) -> Finding:
     if not delivery:
         return warn("workers", "none is alive: nothing is delivered. Start `manage.py run_workers`.")
     return ok("workers", f"{delivery} for delivery and {quarantine} for quarantine are alive")
+
+
+def breakers(looking: Probe) -> Finding:
+    """A channel without any closed one is served by nobody."""
+    rows = looking.rows(OPEN_BREAKERS, seconds=STATEMENT_SECONDS)
+    if not rows:
+        return ok("providers' health", "no breaker is open")
+    named = ", ".join(f"{name} ({channel}{', by an operator' if by_hand else ''})" for channel, name, by_hand in rows)
+    out = {(channel, name) for channel, name, _ in rows}
+    chains = settings.NOTIFYQ.provider_chains
+    unserved = [channel for channel, chain in chains.items() if all((channel, name) in out for name in chain)]
+    if unserved:
+        text = f"no provider is left for {', '.join(unserved)}; open are {named}. See `GET /api/v1/breakers`."
+        return fail("providers' health", text)
+    return warn("providers' health", f"open are {named}: others of their chains serve. See `GET /api/v1/breakers`.")

@@ -36,6 +36,7 @@ _SANDBOX_URL = "NOTIFYQ_SANDBOX_URL"
 _OURS = ("sandbox", INBOX)
 """Providers that reach nobody outside this machine."""
 _PRIVATE_WEBHOOKS = "NOTIFYQ_WEBHOOK_ALLOW_PRIVATE_ADDRESSES"
+_SANDBOX_COOLDOWN = "NOTIFYQ_SANDBOX_BREAKER_COOLDOWN_SECONDS"
 _READY_SECONDS = 60
 _MORE_GRACE_SECONDS = 5  # the workers' own grace period ends before ours
 _LOOK_SECONDS = 0.1
@@ -182,8 +183,14 @@ class Service:
         self._children.start(name, command, self._variables(), essential=essential, listening=listening)
 
     def _variables(self) -> dict[str, str]:
-        """Beside the sandbox's address: a newcomer's webhook receiver runs on this machine too."""
-        return {_SANDBOX_URL: self._sandbox_url, _PRIVATE_WEBHOOKS: os.environ.get(_PRIVATE_WEBHOOKS, "true")}
+        """Beside the sandbox's address: a newcomer's webhook receiver runs on this machine too, and whoever has the
+        simulated vendor fail wants to see how it comes back, soon."""
+        cooldown = os.environ.get("NOTIFYQ_BREAKER_COOLDOWN_SECONDS", "5")
+        return {
+            _SANDBOX_URL: self._sandbox_url,
+            _PRIVATE_WEBHOOKS: os.environ.get(_PRIVATE_WEBHOOKS, "true"),
+            _SANDBOX_COOLDOWN: os.environ.get(_SANDBOX_COOLDOWN, cooldown),
+        }
 
     def _await_ready(self) -> None:
         """Wait until the API says that notifications are accepted and delivered."""

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from notifications.api import act_schemas, present, schemas
+from notifications.api import act_schemas, history_schemas, present, schemas
 from notifications.api.names import GROUP_FIELDS, REQUEST_FIELDS, camel
 from notifications.api.retry_many import FIELDS as RETRY_MANY_FIELDS
 from notifications.models import OperatorAction
@@ -191,5 +191,5 @@ def test_document__answers__have_exactly_the_properties_that_are_shown():
 
     assert list(schemas.NOTIFICATION["properties"]) == list(present.notification(row))
     assert list(schemas.NOTIFICATION_IN_FULL["properties"]) == list(present.notification_in_full(row))
-    assert list(schemas.ATTEMPT["properties"]) == list(present.attempt(row.attempts.get()))
+    assert list(history_schemas.ATTEMPT["properties"]) == list(present.attempt(row.attempts.get()))
     assert list(act_schemas.OPERATOR_ACTION["properties"]) == list(present.operator_action(action))

@@ -21,6 +21,8 @@ from notifications.models import (
     OperatorAction,
     OutcomeTally,
     Pause,
+    ProviderHealth,
+    ProviderPace,
     Receipt,
     Worker,
 )
@@ -31,7 +33,7 @@ from tests.support.factories import NotificationFactory
 pytestmark = pytest.mark.django_db
 
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "notifications"]
-CAN_BE_ADDED = (ApiKey, Pause)
+CAN_BE_ADDED = (ApiKey, Pause, ProviderHealth)
 SECRETS = ("hash-of-the-key-hash-of-the-key!", "encrypted-relay", "fingerprint-of-the-request")
 BODY = "Your parcel is on its way"
 
@@ -77,6 +79,8 @@ def rows():
     )
     worker = Worker.objects.create(id="w1", role="delivery", host="h", pid=1)
     pause = Pause.objects.create(scope="CLIENT", value=str(shop.pk), created_by="ops")
+    health = ProviderHealth.objects.create(channel="EMAIL", provider="sandbox")
+    pace = ProviderPace.objects.create(provider="sandbox")
     action = OperatorAction.objects.create(
         notification=notification, action="CANCEL", actor_kind="USER", actor="ada", status_before="PENDING"
     )
@@ -97,7 +101,7 @@ def rows():
         last_asked_at=timezone.now(),
     )
     made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, entry, tally)
-    return {type(row): row for row in made}
+    return {type(row): row for row in (*made, health, pace)}
 
 
 def address(model, what, *args):

@@ -10,7 +10,7 @@ from notifications.status import Status
 from tests.support.factories import NotificationFactory, ago
 from tests.support.source import ROOT
 
-PAGES = ("idempotency", "inbox", "operators-api")
+PAGES = ("idempotency", "inbox", "operators-api", "health")
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"(curl .*?)\n# (\d{3})$", re.MULTILINE | re.DOTALL)
 
@@ -60,7 +60,7 @@ def values(caller, operator):
 def test_examples__in_their_order__are_answered_as_the_page_says(page, values):
     found = examples(page)
 
-    assert len(found) >= 6
+    assert len(found) >= 3
     assert [(run(command, values).status_code, command) for command, _ in found] == [
         (int(status), command) for command, status in found
     ]

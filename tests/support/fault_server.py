@@ -92,7 +92,7 @@ class FaultServer:
         connections: how many were made.
     """
 
-    def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, script: Script, tls: ssl.SSLContext | None = None, *, port: int = 0) -> None:
         self._script = script
         self._tls = tls
         self.requests: list[bytes] = []
@@ -100,7 +100,7 @@ class FaultServer:
         self.stopping = threading.Event()
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port = self._listener.getsockname()[1]
 
     @property

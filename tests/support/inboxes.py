@@ -33,7 +33,7 @@ def ending(row: Claimed, verdict: Verdict) -> Ending:
         row.cycle, row.standing.attempt_number, 1, provider, verdict.outcome, verdict.error_code, "", "", 1.0, 0.0, "w"
     )
     group = row.group_id if row.channel is Channel.PUSH else None
-    return Ending(row.id, row.token, decision, (record,), group)
+    return Ending(row.id, row.token, decision, (record,), push_group=group)
 
 
 def accepted(row: Claimed) -> Ending:

@@ -91,6 +91,8 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         rate_limit=rate_limit(config),
         aging_seconds=config.aging_seconds,
         lookup_backoff=Backoff(config.lookup_backoff_base_seconds, config.lookup_backoff_max_seconds),
+        breaker_rules=config.breaker_rules,
+        provider_rates=config.provider_rates,
         wakeup=config.wakeup,
         drain=options["drain"],
     )

@@ -84,7 +84,7 @@ def envelope(message: Message, sender: Mailbox) -> Envelope:
     recipient = replace(_mailbox(message.recipient, "invalid_recipient", "the recipient"), name="")
     reply_to = _mailbox(message.reply_to, "invalid_header", "replyTo") if message.reply_to else None
     return Envelope(
-        sender=replace(sender, name=_one_line(message.from_name or sender.name, "fromName")),
+        sender=replace(sender, name=_one_line(message.from_name, "fromName") or _one_line(sender.name, "the sender")),
         recipient=recipient,
         reply_to=reply_to,
         message_id=f"<{message.id}@{sender.domain}>",

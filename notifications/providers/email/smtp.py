@@ -6,6 +6,7 @@ dot may have reached the server: before it every failure is certain, after it on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import ClassVar, Self
 
@@ -66,6 +67,9 @@ class SmtpProvider(Provider):
             return Verdict.rejected(error.code, str(error))
         except NotSentError as failure:
             return failure.verdict
+
+    def is_senders_own(self, sender: Mapping[str, str]) -> bool:
+        return "smtp_url" in sender
 
     def close(self) -> None:
         self._pool.close()

@@ -1,0 +1,69 @@
+"""Taking a provider out of use, and into it again."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+
+from notifications import queue, selectors
+from notifications.channel import Channel
+from notifications.errors import FieldError, InvalidRequest, NotFound
+from notifications.selectors import BreakerView
+
+log = logging.getLogger(__name__)
+
+REASON_MAX_LENGTH = 255
+
+
+def trip_breaker(channel: str, provider: str, *, reason: object = None, by: str) -> BreakerView:
+    """Call the provider for this channel no more, until somebody resets it: it is not probed, however long that takes.
+    The others of the chain go on. Safe to repeat: the first reason stays.
+
+    Args:
+        provider: a name from the channel's chain.
+        by: who does it, for the record.
+
+    Raises:
+        NotFound: the channel's chain has no such provider.
+        InvalidRequest: the reason is no line of text.
+
+    Transaction: the caller's, or one of its own.
+    """
+    key, text = check_breaker(channel, provider, reason)
+    change = queue.trip_breaker(key, by=by, reason=text)
+    if change.after != change.before:
+        log.warning("breaker_tripped", extra={"channel": key[0], "provider": provider, "by": by})
+    return selectors.breaker(*key)
+
+
+def reset_breaker(channel: str, provider: str, *, reason: object = None, by: str) -> BreakerView:
+    """Close the breaker, whoever opened it, and end the rest that the provider may have asked for: it is called again
+    at once. Safe to repeat.
+
+    Raises, Transaction: as `trip_breaker`.
+    """
+    key, text = check_breaker(channel, provider, reason)
+    change = queue.reset_breaker(key, by=by, reason=text)
+    if queue.end_rest(provider) or change.after != change.before:
+        log.warning("breaker_reset", extra={"channel": key[0], "provider": provider, "by": by})
+    return selectors.breaker(*key)
+
+
+def check_breaker(channel: str, provider: str, reason: object) -> tuple[tuple[Channel, str], str]:
+    """Which breaker is meant, and the reason as it is stored. What was opened before it left its chain can be reset.
+
+    Raises:
+        NotFound: the channel's chain has no such provider.
+        InvalidRequest: the reason is no line of text.
+    """
+    chains = settings.NOTIFYQ.provider_chains
+    if channel not in Channel.__members__ or not (
+        provider in chains[Channel[channel]] or selectors.has_breaker(Channel[channel], provider)
+    ):
+        raise NotFound("no such provider serves this channel")
+    text = "" if reason is None else reason
+    if not isinstance(text, str) or len(text) > REASON_MAX_LENGTH or not text.isprintable():
+        wrong = FieldError("reason", "invalid", f"must be at most {REASON_MAX_LENGTH} printable characters")
+        raise InvalidRequest([wrong])
+    return (Channel[channel], provider), text

@@ -1,0 +1,461 @@
+"""The health of the providers between the database and one worker: who may be called, and what happens to the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from notifications import queue, services
+from notifications.breaker import BreakerRule, BreakerState
+from notifications.channel import Channel
+from notifications.delivery.attempt import Deliverer
+from notifications.delivery.controls import Controls
+from notifications.delivery.health import Health
+from notifications.delivery.held import Finished, Held
+from notifications.delivery.pace import Pace
+from notifications.delivery.terms import rated, terms_of
+from notifications.errors import InvalidRequest, NotFound
+from notifications.models import Notification, ProviderHealth, ProviderPace
+from notifications.providers.base import Capabilities, Message, Provider, ProviderSettings
+from notifications.providers.chains import Chain, Chains
+from notifications.queue import Claimer, Limits
+from notifications.retry import Backoff
+from notifications.status import Status, WaitingReason
+from notifications.verdict import Verdict
+from notifyq.doctor import Level
+from notifyq.doctor import queue as looks
+from notifyq.runtime.clock import elapsed
+from notifyq.runtime.probe import probe
+from tests.support.api import Caller
+from tests.support.factories import ago
+from tests.support.rows import add
+
+pytestmark = pytest.mark.django_db
+
+EMAIL = Channel.EMAIL
+RULE = BreakerRule(failures=2, cooldown_seconds=60.0)
+ACCEPTED = Verdict.accepted("m-1")
+REFUSED = Verdict.temporary("connect_failed")
+UNSURE = Verdict.unconfirmed("read_timeout")
+BREAKERS = "/api/v1/breakers"
+
+
+class Vendor(Provider):
+    """Answers as told, the last answer for ever."""
+
+    kind = "vendor"
+    channels = frozenset(Channel)
+
+    def __init__(self, name: str, *answers: Verdict) -> None:
+        super().__init__(name, Capabilities())
+        self.answers = list(answers)
+        self.timeouts: list[float] = []
+
+    @classmethod
+    def from_settings(cls, name: str, settings: ProviderSettings) -> Vendor:
+        raise NotImplementedError
+
+    def is_senders_own(self, sender: Mapping[str, str]) -> bool:
+        return "smtp_url" in sender
+
+    def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
+        self.timeouts.append(timeout_seconds)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+class Desk:
+    """One worker without threads: claims, delivers and settles when it is told."""
+
+    def __init__(self, *vendors: Vendor, rates: dict[str, float] | None = None) -> None:
+        self.chains: Chains = {EMAIL: Chain(vendors)}
+        self.health = Health({v.name: RULE for v in vendors}, Pace(rates), send_timeout_seconds=30.0)
+        controls = Controls()
+        self.deliverer = Deliverer(
+            self.chains, Backoff(1, 60), 30.0, lambda *_: True, lambda _: {}, controls, self.health
+        )
+
+    def terms(self) -> queue.Terms:
+        return terms_of(self.chains, self.health, lambda _: False, lambda _: 0)
+
+    def claim(self, limit: int = 100) -> list[Held]:
+        names = [p.name for p in self.chains[EMAIL].providers]
+        claimer = Claimer("worker", 60, Limits(None, 60), serving=lambda channel, recipient: names)
+        return [Held.since(row, elapsed(), 60) for row in queue.claim(claimer, limit, terms=self.terms()).rows]
+
+    def deliver(self, held: Held) -> Finished:
+        finished = self.deliverer.deliver(held)
+        (queue.release if finished.give_back else queue.settle)(
+            [queue.Ending(held.claimed.id, held.claimed.token, finished.decision)]
+        )
+        return finished
+
+    def work(self, limit: int = 100) -> list[Finished]:
+        finished = [self.deliver(held) for held in self.claim(limit)]
+        self.refresh()
+        return finished
+
+    def refresh(self) -> None:
+        self.health._read_at = float("-inf")
+        self.health.refresh()
+
+
+def providers_of(finished: Finished) -> list[str]:
+    return [hop.provider for hop in finished.hops]
+
+
+def test_breaker__opens_in_the_middle_of_a_batch__the_rest_goes_to_the_next_before_anything_is_written() -> None:
+    desk = Desk(Vendor("a", REFUSED), Vendor("b", ACCEPTED))
+    add(5)
+
+    finished = [desk.deliver(held) for held in desk.claim()]
+
+    assert [providers_of(f) for f in finished] == [["a", "b"], ["a", "b"], ["b"], ["b"], ["b"]]
+    assert not ProviderHealth.objects.exists()
+    desk.refresh()
+    row = ProviderHealth.objects.get()
+    assert (row.channel, row.provider, row.state, row.failures) == ("EMAIL", "a", BreakerState.OPEN, 2)
+    assert row.last_error_code == "connect_failed"
+
+
+def test_breaker__opened_by_one_worker__is_open_for_the_other_with_its_next_look() -> None:
+    first, second = Desk(Vendor("a", REFUSED)), Desk(Vendor("a", ACCEPTED))
+    add(2)
+    first.work()
+    assert not second.health.is_open(EMAIL, "a")
+
+    second.refresh()
+
+    assert second.health.is_open(EMAIL, "a")
+    assert second.terms().closed == {EMAIL}
+
+
+def test_breaker__failures_of_two_workers__add_up_and_an_answer_ends_the_row() -> None:
+    first, second = Desk(Vendor("a", REFUSED)), Desk(Vendor("a", ACCEPTED, REFUSED))
+    for desk, failures in ((first, 1), (second, 0), (second, 1)):
+        add()
+        desk.refresh()
+        desk.work(1)
+        assert ProviderHealth.objects.get().failures == failures
+        Notification.objects.exclude(status=Status.SENT).delete()
+    add()
+    first.refresh()
+    first.work(1)
+    assert ProviderHealth.objects.get().state == BreakerState.OPEN
+
+
+def test_health__while_all_is_well__writes_nothing_and_reads_twice_a_second() -> None:
+    desk = Desk(Vendor("a", ACCEPTED), Vendor("b", ACCEPTED))
+    add(20)
+    desk.work()
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(10):
+            desk.health.refresh()
+        desk.refresh()
+    assert len(queries) == 2
+    assert not ProviderHealth.objects.exists()
+    assert desk.terms() is queue.NO_TERMS
+
+
+def test_outage__of_all_providers__puts_off_uncounted_what_is_held_and_leaves_the_rest_where_it_is() -> None:
+    desk = Desk(Vendor("a", REFUSED))
+    add(5)
+    finished = desk.work(4)
+
+    assert [len(f.hops) for f in finished] == [1, 1, 0, 0]
+    put_off = Notification.objects.filter(waiting_reason=WaitingReason.PROVIDER_UNAVAILABLE)
+    assert put_off.filter(attempt_count=0, due_at__gt=Now() + timedelta(seconds=50)).count() == 2
+    assert put_off.filter(due_at__lt=Now() + timedelta(seconds=90)).count() == 2
+    assert desk.claim() == []
+    assert Notification.objects.filter(waiting_reason="", attempt_count=0).count() == 1
+
+
+def test_probe__is_due__one_row_is_taken_and_its_answer_closes_the_breaker() -> None:
+    vendor = Vendor("a", REFUSED, REFUSED, ACCEPTED)
+    desk = Desk(vendor)
+    add(2)
+    desk.work()
+    ProviderHealth.objects.update(probe_due_at=Now())
+    desk.refresh()
+    late = add(3)
+
+    [held] = desk.claim()
+    finished = with_claimer(desk, held)
+    desk.refresh()
+
+    assert finished.decision.status is Status.SENT
+    assert vendor.timeouts == [30.0, 30.0, 10.0]
+    assert ProviderHealth.objects.get().state == BreakerState.CLOSED
+    assert {h.claimed.id for h in [held, *desk.claim()]} >= set(late)
+
+
+def test_probe__fails__opens_again() -> None:
+    desk = Desk(Vendor("a", REFUSED))
+    add(3)
+    desk.work(2)
+    ProviderHealth.objects.update(probe_due_at=Now())
+    desk.refresh()
+
+    with_claimer(desk, *desk.claim())
+    desk.refresh()
+
+    row = ProviderHealth.objects.get()
+    assert (row.state, row.trips) == (BreakerState.OPEN, 2)
+    assert desk.claim() == []
+
+
+def test_probe__of_a_row_that_may_not_begin__is_still_due() -> None:
+    desk = Desk(Vendor("a", REFUSED))
+    add(3)
+    desk.work(2)
+    ProviderHealth.objects.update(probe_due_at=Now())
+    desk.refresh()
+    [held] = desk.claim()
+    held.usable_until = elapsed()
+
+    with_claimer(desk, held)
+    desk.refresh()
+
+    assert ProviderHealth.objects.get().state == BreakerState.OPEN
+    assert desk.health.is_probe_due(EMAIL, "a")
+
+
+def test_unconfirmed__at_a_provider_that_then_opens__waits_for_it_uncounted_and_unclaimed() -> None:
+    desk = Desk(Vendor("a", UNSURE), Vendor("b", ACCEPTED))
+    add(2)
+    first = desk.work()
+    assert [providers_of(f) for f in first] == [["a"], ["a"]]
+    bound = Notification.objects.filter(unconfirmed_provider="a")
+    bound.update(due_at=Now())
+    add()
+
+    finished = desk.work()
+
+    assert [providers_of(f) for f in finished] == [["b"]]
+    assert set(bound.values_list("status", "waiting_reason", "attempt_count")) == {
+        ("PENDING", WaitingReason.PROVIDER_UNAVAILABLE, 1)
+    }
+    assert bound.filter(due_at__gt=Now() + timedelta(seconds=50)).count() == 2
+
+
+def test_rejections_and_throttling__any_number__do_not_open_it() -> None:
+    throttled = Verdict.temporary("http_429", throttled=True)
+    desk = Desk(Vendor("a", *[Verdict.rejected("no_such_address"), throttled] * 4, REFUSED))
+    add(8)
+    desk.work()
+    assert not desk.health.is_open(EMAIL, "a")
+    assert not ProviderHealth.objects.exists()
+
+
+def test_provider_fault__once__opens_it_and_goes_to_the_next() -> None:
+    desk = Desk(Vendor("a", Verdict.provider_fault("http_401")), Vendor("b", ACCEPTED))
+    add(2)
+    finished = desk.work()
+    assert [providers_of(f) for f in finished] == [["a", "b"], ["b"]]
+    assert finished[0].decision.provider == "b"
+
+
+def test_own_settings_of_a_client__are_wrong__stop_nobody_else() -> None:
+    vendor = Vendor("a", Verdict.provider_fault("client_email_from_invalid"))
+    desk = Desk(vendor)
+    desk.deliverer = dataclasses.replace(desk.deliverer, senders=lambda _: {"email_from": "?"})
+    add(6)
+    desk.work(3)
+    assert not desk.health.is_open(EMAIL, "a")
+
+    desk.deliverer = dataclasses.replace(desk.deliverer, senders=lambda _: {"smtp_url": "smtp://gone"})
+    throttled = Verdict.temporary("http_429", throttled=True, retry_after_seconds=30.0)
+    vendor.answers = [REFUSED, REFUSED, throttled]
+    assert [len(f.hops) for f in desk.work(3)] == [1, 1, 1]
+    assert not desk.health.is_open(EMAIL, "a")
+    assert not ProviderHealth.objects.exists()
+    assert not ProviderPace.objects.exists()
+
+
+def test_throttled__with_a_time__rests_for_all_workers_until_then_or_a_reset_and_keeps_the_order(chains: None) -> None:
+    throttled = Verdict.temporary("http_429", throttled=True, retry_after_seconds=30.0)
+    desk, other = Desk(Vendor("a", throttled)), Desk(Vendor("a", ACCEPTED))
+    ids = add(4)
+
+    finished = [desk.deliver(held) for held in desk.claim(3)]
+    desk.refresh()
+    other.refresh()
+
+    assert [f.give_back for f in finished] == [False, True, True]
+    assert set(Notification.objects.filter(pk__in=ids[1:]).values_list("attempt_count", "waiting_reason")) == {(0, "")}
+    assert (desk.claim(), other.claim()) == ([], [])
+    assert 25 < other.health.pace.throttled_seconds("a") <= 30
+    assert not desk.health.is_open(EMAIL, "a")
+    services.reset_breaker("EMAIL", "a", by="ada")
+    other.refresh()
+    assert [held.claimed.id for held in other.claim()] == ids[1:]
+
+
+def test_throttled__the_first_of_a_chain__the_next_takes_all() -> None:
+    throttled = Verdict.temporary("http_429", throttled=True, retry_after_seconds=30.0)
+    desk = Desk(Vendor("a", throttled), Vendor("b", ACCEPTED))
+    add(3)
+    assert [providers_of(f) for f in desk.work()] == [["a", "b"], ["b"], ["b"]]
+
+
+def test_rate__of_the_only_provider__no_more_are_claimed_than_may_be_sent_and_in_order() -> None:
+    desk = Desk(Vendor("a", ACCEPTED), rates={"a": 8.0})
+    ids = add(5)
+    assert desk.claim() == []
+
+    desk.health.pace.lease("a")
+    held = desk.claim()
+
+    assert [h.claimed.id for h in held] == ids[:2]  # a quarter of a second's
+    assert [desk.deliver(h).decision.status for h in held] == [Status.SENT] * 2
+    assert desk.claim() == []
+    assert desk.health.pace.stock("a") == 0
+
+
+def test_rate__of_a_provider_that_is_open__is_leased_for_its_probe() -> None:
+    desk = Desk(Vendor("a", REFUSED), rates={"a": 8.0})
+    desk.health.pace.lease("a")
+    add(3)
+    desk.work()
+    assert rated(desk.chains, desk.health) == {}
+    ProviderHealth.objects.update(probe_due_at=Now())
+    desk.refresh()
+    assert rated(desk.chains, desk.health) == {"a": [EMAIL]}
+
+
+def test_rate__used_up__the_next_of_the_chain_takes_over_and_what_is_bound_waits() -> None:
+    desk = Desk(Vendor("a", ACCEPTED), Vendor("b", ACCEPTED), rates={"a": 1.0})
+    [bound] = add(unconfirmed_provider="a", unconfirmed_at=ago())
+    add()
+    assert [providers_of(f) for f in desk.work()] == [["b"]]
+    row = Notification.objects.get(pk=bound)
+    assert (row.status, row.waiting_reason, row.attempt_count) == (
+        Status.PENDING,
+        WaitingReason.PROVIDER_UNAVAILABLE,
+        0,
+    )
+
+
+def with_claimer(desk: Desk, held: Held) -> Finished:
+    """Deliver in a thread, as a delivery thread would, while this one is the claimer. Settled here."""
+    finished: list[Finished] = []
+    thread = threading.Thread(target=lambda: finished.append(desk.deliverer.deliver(held)))
+    thread.start()
+    while thread.is_alive():
+        desk.health.refresh()
+        thread.join(0.005)
+    [one] = finished
+    (queue.release if one.give_back else queue.settle)(
+        [queue.Ending(held.claimed.id, held.claimed.token, one.decision)]
+    )
+    return one
+
+
+@pytest.fixture
+def chains(settings: Any) -> None:
+    settings.NOTIFYQ = dataclasses.replace(
+        settings.NOTIFYQ, provider_chains={EMAIL: ("a", "b:x"), Channel.SMS: ("a",), Channel.PUSH: ("a",)}
+    )
+
+
+def test_operator__trips_and_resets__by_service_and_stays_open_in_between(chains: None) -> None:
+    desk = Desk(Vendor("a", ACCEPTED), Vendor("b:x", ACCEPTED))
+    services.trip_breaker("EMAIL", "a", reason="it is slow", by="ada")
+    services.trip_breaker("EMAIL", "a", reason="again", by="bob")
+    desk.refresh()
+    add(2)
+    assert [providers_of(f) for f in desk.work()] == [["b:x"], ["b:x"]]
+    assert not desk.health.is_probe_due(EMAIL, "a")
+    row = ProviderHealth.objects.get()
+    assert (row.state, row.tripped, row.act, row.acted_by, row.act_reason) == (
+        "OPEN",
+        True,
+        "TRIP",
+        "ada",
+        "it is slow",
+    )
+
+    services.reset_breaker("EMAIL", "a", by="bob")
+    desk.refresh()
+    add()
+    assert [providers_of(f) for f in desk.work()] == [["a"]]
+
+
+@pytest.mark.parametrize(("channel", "provider"), [("EMAIL", "c"), ("FAX", "a"), ("SMS", "b:x")])
+def test_operator__names_what_is_in_no_chain__is_not_found(chains: None, channel: str, provider: str) -> None:
+    for act in (services.trip_breaker, services.reset_breaker):
+        with pytest.raises(NotFound):
+            act(channel, provider, by="ada")
+    with pytest.raises(InvalidRequest):
+        services.trip_breaker("EMAIL", "a", reason="two\nlines", by="ada")
+
+
+def test_api__list_trip_and_reset__work_for_operators(chains: None, operator: Caller) -> None:
+    listed = operator.get(BREAKERS).json()["results"]
+    assert [(b["channel"], b["provider"], b["state"]) for b in listed] == [
+        ("EMAIL", "a", "CLOSED"),
+        ("EMAIL", "b:x", "CLOSED"),
+        ("SMS", "a", "CLOSED"),
+        ("PUSH", "a", "CLOSED"),
+    ]
+
+    tripped = operator.post(f"{BREAKERS}/EMAIL/b:x/trip", {"reason": "it is slow"})
+    again = operator.post(f"{BREAKERS}/EMAIL/b:x/trip", {"reason": "another"})
+    assert (tripped.status_code, again.json()) == (200, tripped.json())
+    assert tripped.json()["lastAct"]["reason"] == "it is slow"
+    assert (tripped.json()["state"], tripped.json()["trippedByOperator"]) == ("OPEN", True)
+    assert operator.get("/api/v1/stats").json()["breakers"][1] == {
+        "channel": "EMAIL",
+        "provider": "b:x",
+        "state": "OPEN",
+        "trippedByOperator": True,
+    }
+
+    reset = operator.post(f"{BREAKERS}/EMAIL/b:x/reset", {})
+    assert (reset.status_code, reset.json()["state"], reset.json()["trips"]) == (200, "CLOSED", 1)
+    assert operator.post(f"{BREAKERS}/EMAIL/c/reset", {}).status_code == 404
+    assert operator.post(f"{BREAKERS}/EMAIL/a/trip", {"colour": "red"}).status_code == 400
+
+
+def test_console__trips_by_form_and_resets_by_action(chains: None, client: Any) -> None:
+    client.force_login(get_user_model().objects.create_superuser("ada", password="x"))
+    add_page = reverse("admin:notifications_providerhealth_add")
+    refused = client.post(add_page, {"channel": "SMS", "provider": "b:x", "act_reason": ""})
+    assert (refused.status_code, ProviderHealth.objects.count()) == (200, 0)
+
+    assert client.post(add_page, {"channel": "SMS", "provider": "a", "act_reason": "slow"}).status_code == 302
+    row = ProviderHealth.objects.get()
+    assert (row.tripped, row.acted_by, row.act_reason) == (True, "ada", "slow")
+
+    page = reverse("admin:notifications_providerhealth_changelist")
+    assert client.get(page).status_code == 200
+    for action, state in (("reset", "CLOSED"), ("trip", "OPEN")):
+        client.post(page, {"action": action, "_selected_action": [row.pk]})
+        assert ProviderHealth.objects.get().state == state
+    assert client.get(reverse("admin:notifications_providerhealth_change", args=[row.pk])).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_watching__open_breakers__show_in_the_doctor_and_in_the_metrics(chains: None, client: Any) -> None:
+    services.trip_breaker("EMAIL", "a", by="ada")
+    with probe(5) as looking:
+        finding = looks.breakers(looking)
+    assert (finding.level, "a (EMAIL, by an operator)" in finding.text) == (Level.WARN, True)
+    services.trip_breaker("SMS", "a", by="ada")
+    with probe(5) as looking:
+        assert looks.breakers(looking).level is Level.FAIL
+
+    text = client.get("/metrics").content.decode()
+    assert 'notifyq_breaker_state{channel="EMAIL",provider="a"} 2.0' in text
+    assert 'notifyq_breaker_state{channel="EMAIL",provider="b:x"} 0.0' in text
+    assert 'notifyq_channel_unavailable{channel="EMAIL"} 0.0' in text
+    assert 'notifyq_channel_unavailable{channel="SMS"} 1.0' in text
