@@ -22,8 +22,13 @@ _GROUPS = """
 SELECT channel, last_used_provider, last_error_code, held, count(*), min(finished_at), max(finished_at) FROM (
        SELECT channel, last_used_provider, last_error_code, {held} AS held, finished_at
          FROM notifications_notification WHERE status = '{status}'
-        ORDER BY finished_at DESC, id DESC LIMIT %(most)s + 1) AS latest
+        ORDER BY finished_at DESC, id DESC LIMIT %(most)s) AS latest
  GROUP BY 1, 2, 3, 4
+"""
+# The same index alone: whether there is one more.
+_MORE = """
+SELECT 1 FROM notifications_notification WHERE status = '{status}'
+ ORDER BY finished_at DESC, id DESC OFFSET %(most)s LIMIT 1
 """
 # Index notification_undelivered: a look at the very instant at which the group's latest ended.
 _MESSAGES = """
@@ -107,7 +112,7 @@ def summarize(kind: Kind, order: str = "count") -> Summary:
     """
     parts = {status: _parts(status) for status in UNDELIVERED}
     counts = {each: sum(group.count for group in _of(each, parts)) for each in Kind}
-    full = {status for status, groups in parts.items() if sum(group.count for group in groups) > GROUPED_MOST}
+    full = {status for status, groups in parts.items() if _are_more(status, groups)}
     groups = sorted(_joined(_of(kind, parts)), key=ORDERS[order], reverse=True)
     return Summary(
         counts,
@@ -124,6 +129,12 @@ def _parts(status: Status) -> list[Group]:
         Group(status, channel, provider, code, count, count if held else 0, first, last)
         for channel, provider, code, held, count, first, last in rows
     ]
+
+
+def _are_more(status: Status, groups: Iterable[Group]) -> bool:
+    """Whether some of the status were not looked at."""
+    all_of_them = sum(group.count for group in groups) < GROUPED_MOST
+    return not all_of_them and bool(_rows(_MORE.format(status=status), most=GROUPED_MOST))
 
 
 def _of(kind: Kind, parts: dict[Status, list[Group]]) -> list[Group]:

@@ -45,7 +45,7 @@ def show_overview(request: HttpRequest) -> HttpResponse:
 
 
 def _tile(kind: Kind, count: int, is_bounded: bool) -> dict[str, Any]:
-    return {"kind": kind, "name": KINDS[kind], "count": count - is_bounded, "is_bounded": is_bounded}
+    return {"kind": kind, "name": KINDS[kind], "count": count, "is_bounded": is_bounded}
 
 
 def _shown(group: Group, kind: Kind) -> dict[str, Any]:
