@@ -1,8 +1,8 @@
-"""What ended undelivered is grouped and narrowed down from its index alone. One of the two is there at any time."""
+"""What ended undelivered is grouped and narrowed down from its index alone."""
 
 from typing import ClassVar
 
-from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
 SELDOM = ("RECONCILING", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED")
@@ -11,12 +11,9 @@ SELDOM = ("RECONCILING", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED")
 class Migration(migrations.Migration):
     atomic = False  # the table may be large, and stays open for writing
 
-    dependencies: ClassVar = [("notifications", "0017_tally_outcomes")]
+    dependencies: ClassVar = [("notifications", "0019_rename_undelivered_index")]
 
     operations: ClassVar = [
-        migrations.RenameIndex(
-            model_name="notification", old_name="notification_undelivered", new_name="notification_undelivered_old"
-        ),
         AddIndexConcurrently(
             model_name="notification",
             index=models.Index(
@@ -26,5 +23,4 @@ class Migration(migrations.Migration):
                 name="notification_undelivered",
             ),
         ),
-        RemoveIndexConcurrently(model_name="notification", name="notification_undelivered_old"),
     ]
