@@ -62,6 +62,19 @@ class TooLate(NotifyError):
         super().__init__("it may have been sent" if may_have_been_sent else f"it is {status} already")
 
 
+class ActedMeanwhile(NotifyError):
+    """Somebody has acted on the notification since the caller looked at it; nothing was changed.
+
+    Attributes:
+        action, actor: the last act, and whose it was.
+    """
+
+    def __init__(self, action: str, actor: str) -> None:
+        self.action = action
+        self.actor = actor
+        super().__init__(f"{action} by {actor} came before")
+
+
 class PastExpiry(NotifyError):
     """The time to live of the notification stands against it; nothing was changed.
 

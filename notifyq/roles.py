@@ -12,7 +12,7 @@ SEE_PRIVATE = "notifications.see_private"
 """Recipients and contents in the clear; without it they are masked."""
 OPERATE = "notifications.operate_notification"
 """Retry, cancel, reschedule, resolve."""
-_OPERATORS_EDIT = ("pause", "ratelimitrule")
+_OPERATORS_EDIT = ("pause", "providerhealth", "ratelimitrule")
 
 
 class Role(StrEnum):

@@ -51,14 +51,31 @@ def rule_book(default: Limit | None) -> RuleBook:
     return RuleBook(default, rules)
 
 
-def lock(buckets: Sequence[Bucket]) -> None:
+def lock(buckets: Sequence[Bucket]) -> list[Bucket]:
     """Hold the buckets until the transaction ends, so that nobody counts or uses their slots meanwhile.
 
+    One with a gate is passed over while somebody else holds it, since that may take long: many rows may be on their way
+    behind the gate. Only if nothing is left then, all are waited for.
+
     Args:
-        buckets: in lock order, see `window.in_lock_order`.
+        buckets: in lock order, see `window.in_lock_order`; the transaction must hold no other.
+
+    Returns:
+        Those that are held now, in order.
     """
+    arrays = Arrays({"id": "uuid", "key": "int8"}, [(b.id, b.lock_key) for b in buckets])
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [_keys(buckets)])
+        cursor.execute(
+            f"SELECT b.id FROM {arrays.source('b')} WHERE CASE "  # noqa: S608 (values bound)
+            "WHEN EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) THEN pg_try_advisory_xact_lock(b.key) "
+            "ELSE pg_advisory_xact_lock(b.key) IS NOT NULL END",
+            arrays.parameters(),
+        )
+        held = {row[0] for row in cursor.fetchall()}
+        if not held:
+            cursor.execute(_LOCK, [_keys(buckets)])
+            return list(buckets)
+    return [b for b in buckets if b.id in held]
 
 
 def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:

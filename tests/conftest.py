@@ -1,8 +1,11 @@
-"""Fixtures for every test. Where PostgreSQL comes from: notifyq.embedded.pytest_plugin."""
+"""Fixtures for every test, and their order. Where PostgreSQL comes from: notifyq.embedded.pytest_plugin."""
 
 import os
 
+from tests.support.emptying import quick_flush as quick_flush
 from tests.support.hangup import hang_up as hang_up
+from tests.support.order import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.support.order import pytest_xdist_auto_num_workers as pytest_xdist_auto_num_workers
 
 # A worker that a test starts without a sandbox of its own must not find the one of another test, or of a `make up`.
 os.environ.setdefault("NOTIFYQ_SANDBOX_URL", "http://127.0.0.1:9")

@@ -13,16 +13,10 @@ from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
 from notifyq.console import Link, ReadOnlyAdmin, ReadOnlyInline, add_link, badge
+from webhooks import story  # noqa: F401 (it brings its part of a notification's page)
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.status import EventStatus
-
-TONES = {
-    EventStatus.PENDING: "wait",
-    EventStatus.PROCESSING: "busy",
-    EventStatus.DELIVERED: "good",
-    EventStatus.FAILED: "bad",
-    EventStatus.CANCELLED: "quiet",
-}
+from webhooks.tones import TONES
 
 
 class EventStatusFilter(admin.SimpleListFilter):

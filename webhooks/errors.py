@@ -13,5 +13,9 @@ class BeingDelivered(NotifyError):
     """The event is on its way at this moment."""
 
 
+class MovedMeanwhile(NotifyError):
+    """The event is not any more as the caller saw it; nothing was changed."""
+
+
 class TooManyEndpoints(NotifyError):
     """The client has as many endpoints as it may have."""

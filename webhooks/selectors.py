@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
 
 from notifications.errors import NotFound
@@ -68,6 +71,23 @@ def event(event_id: UUID, client: Client | None) -> WebhookEvent:
 def attempts(event_id: UUID) -> QuerySet[WebhookAttempt]:
     """The calls made for an event, oldest first."""
     return WebhookAttempt.objects.filter(event=event_id).order_by("id")
+
+
+def latest_attempts(event_ids: Collection[UUID], limit: int) -> QuerySet[WebhookAttempt]:
+    """The newest calls made for any of the events."""
+    return WebhookAttempt.objects.filter(event__in=event_ids).order_by("-id")[:limit]
+
+
+def endpoints_by_id(endpoint_ids: Collection[UUID]) -> dict[UUID, WebhookEndpoint]:
+    """Those endpoints, also deleted ones, without their secrets."""
+    return WebhookEndpoint.objects.only("url", "enabled").in_bulk(list(endpoint_ids))
+
+
+def redeliveries(event_ids: Collection[UUID]) -> QuerySet[LogEntry]:
+    """Who had any of the events delivered again from the console, and why: the newest 100, with the users."""
+    of_events = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WebhookEvent))
+    found = of_events.filter(object_id__in=[str(pk) for pk in event_ids], action_flag=CHANGE)
+    return found.select_related("user").order_by("-pk")[:EVENTS_SHOWN_MOST]
 
 
 def of_notification(notification_id: UUID) -> QuerySet[WebhookEvent]:

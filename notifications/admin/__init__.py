@@ -1,5 +1,6 @@
 """The operators' console: every table of the app, read-only but for what services do, which is recorded."""
 
+from notifications.admin.bulk import BulkActAdmin
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.dead_letters import SEE
@@ -17,6 +18,7 @@ from notifyq.console import Link, add_link
 __all__ = [
     "ApiKeyAdmin",
     "AttemptAdmin",
+    "BulkActAdmin",
     "ClientAdmin",
     "ContentAdmin",
     "DeadLetterAdmin",
@@ -34,12 +36,14 @@ __all__ = [
 
 for _order, _label, _model in (
     (30, "Notifications", "notification"),
+    (40, "Providers", "providerhealth"),
     (60, "Pauses", "pause"),
     (80, "Workers", "worker"),
     (90, "Acts", "operatoraction"),
     (100, "Clients", "client"),
 ):
     add_link(Link(_label, f"admin:notifications_{_model}_changelist", f"notifications.view_{_model}", _order))
+add_link(Link("Bulk acts", "admin:bulk-list", "notifications.view_bulkact", 55))
 add_link(Link("Limits", "admin:ratelimits_ratelimitrule_changelist", "ratelimits.view_ratelimitrule", 70))
 add_link(Link("Dead letters", "admin:dead-letters", SEE, 20))
 add_link(Link("Overview", "admin:index", "notifications.view_notification", 10))

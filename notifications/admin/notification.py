@@ -1,8 +1,7 @@
-"""Notifications with their content and history."""
+"""Lists of notifications, and of what belongs to them."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -12,9 +11,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications import sms_segments
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
-from notifications.admin.search import as_uuid, find_notifications
+from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
+from notifications.admin.story import TellsStory
+from notifications.admin.story.page import segments_of
+from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
 from notifications.channel import Channel
 from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
 from notifications.outcome import UNCONFIRMED
@@ -22,41 +23,8 @@ from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, instant, masked
+from notifyq.console import ReadOnlyAdmin, badge, instant, masked
 from notifyq.roles import SEE_PRIVATE
-
-STATUS_TONES = {
-    Status.PENDING: "wait",
-    Status.PROCESSING: "busy",
-    Status.RECONCILING: "busy",
-    Status.SENT: "good",
-    Status.FAILED: "bad",
-    Status.DEAD_LETTERED: "bad",
-    Status.CANCELLED: "quiet",
-    Status.EXPIRED: "quiet",
-}
-OUTCOME_TONES = {
-    Outcome.ACCEPTED: "good",
-    Outcome.REJECTED: "bad",
-    Outcome.TEMPORARY: "wait",
-    Outcome.PROVIDER_FAULT: "bad",
-    Outcome.UNCONFIRMED: "wait",
-    Outcome.LOST: "bad",
-}
-
-FOUND_TONES = {Found.ACCEPTED: "good", Found.REJECTED: "bad", Found.ABSENT: "quiet", Found.UNKNOWN: "wait"}
-
-
-DELIVERY_TONES = {
-    DeliveryStatus.ACCEPTED: "busy",
-    DeliveryStatus.DELAYED: "wait",
-    DeliveryStatus.REJECTED: "bad",
-    DeliveryStatus.DELIVERED: "good",
-    DeliveryStatus.OPENED: "good",
-    DeliveryStatus.UNDELIVERED: "bad",
-    DeliveryStatus.BOUNCED: "bad",
-    DeliveryStatus.COMPLAINED: "bad",
-}
 
 
 class StatusFilter(admin.SimpleListFilter):
@@ -72,107 +40,35 @@ class StatusFilter(admin.SimpleListFilter):
         return queryset.filter(status=self.value()) if self.value() in set(Status) else queryset
 
 
-class ContentInline(ReadOnlyInline, admin.StackedInline):  # type: ignore[type-arg]
-    model = Content
-    verbose_name_plural = "content"
-    fields = (
-        *("subject", "body_text", "segments", "html_text", "from_name", "reply_to", "collapse_key", "data"),
-        "metadata",
-    )
-    readonly_fields = ("body_text", "segments", "html_text")
+class SameRecipientFilter(admin.SimpleListFilter):
+    """Whatever went to the recipient of one notification, which is named by its id: a recipient in an address would
+    end up in the logs of every proxy. Offered by that notification's page alone."""
 
-    @admin.display(description="body")
-    def body_text(self, content: Content) -> str:
-        return _text(content.body)
+    title = "recipient"
+    parameter_name = "recipient_of"
 
-    @admin.display(description="segments")
-    def segments(self, content: Content) -> str:
-        return _segments(content)
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        found = request.GET.get(self.parameter_name)
+        return [(found, "the same as one you came from")] if found else []
 
-    @admin.display(description="HTML body (source)")
-    def html_text(self, content: Content) -> str:
-        return _text(content.html_body)
-
-
-class AttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = Attempt
-    fields = readonly_fields = (
-        *("cycle", "number", "hop", "provider", "outcome_badge", "error_code", "error_message"),
-        *("provider_message_id", "started_at", "finished_at", "worker_id"),
-    )
-
-    @admin.display(description="outcome")
-    def outcome_badge(self, attempt: Attempt) -> SafeString:
-        return _outcome(attempt)
-
-
-class ReceiptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = Receipt
-    fields = readonly_fields = (
-        *("received_at", "at", "provider", "status_badge", "code", "text", "provider_message_id"),
-    )
-
-    @admin.display(description="status")
-    def status_badge(self, receipt: Receipt) -> SafeString:
-        return _delivery(receipt.status)
-
-
-class LookUpInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = LookUp
-    fields = readonly_fields = (
-        *("cycle", "provider", "found_badge", "error_code", "error_message", "asked_count"),
-        *("first_asked_at", "last_asked_at"),
-    )
-
-    @admin.display(description="found")
-    def found_badge(self, look_up: LookUp) -> SafeString:
-        return badge_of_finding(look_up)
-
-
-class OperatorActionInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = OperatorAction
-    fields = readonly_fields = ("created_at", "action", "actor_kind", "actor", "reason", "status_before", "details")
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+        return find_same_recipient(queryset, self.value()) if self.value() else queryset
 
 
 @admin.register(Notification)
-class NotificationAdmin(ReadOnlyAdmin):
-    """The list shows no content; a notification's own page does."""
+class NotificationAdmin(TellsStory, ReadOnlyAdmin):
+    """The list shows no content; a notification's own page does, see `notifications.admin.story`."""
 
     list_display: tuple[str, ...] = (
         *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "client"),
     )
     list_filter: ClassVar[tuple[Any, ...]] = (
         *(StatusFilter, CreatedFilter, "channel", "priority", "waiting_reason", "client"),
-        *(ErrorFilter, ProviderFilter),
+        *(ErrorFilter, ProviderFilter, SameRecipientFilter),
     )
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
-    inlines = (ContentInline, AttemptInline, LookUpInline, ReceiptInline, OperatorActionInline)
-    fieldsets = (
-        (None, {"fields": ("id", "status_badge", "channel", "recipient", "priority", "client", "last_error")}),
-        ("Time", {"fields": ("created_at", "asked_for", "due_at", "expires_at", "updated_at", "finished_at")}),
-        (
-            "Delivery",
-            {
-                "fields": (
-                    *("attempts_made", "provider", "provider_message_id", "last_used_provider", "on_unconfirmed"),
-                    *("unconfirmed_provider", "unconfirmed_at", "reconciled_at", "reported", "operator_retry_count"),
-                )
-            },
-        ),
-        ("Labels", {"fields": ("reference", "user_id", "group_id", "target_index", "idempotency_key")}),
-        (
-            "Lease",
-            {
-                "classes": ("collapse",),
-                "fields": (
-                    *("worker_id", "lease_expires_at", "sending_provider", "send_started_at"),
-                    *("suspect", "final_check"),
-                ),
-            },
-        ),
-    )
 
     @admin.display(description="id")
     def short_id(self, notification: Notification) -> SafeString:
@@ -211,14 +107,6 @@ class NotificationAdmin(ReadOnlyAdmin):
     def due(self, notification: Notification) -> SafeString | str:
         return instant(notification.due_at)
 
-    @admin.display(description="send at")
-    def asked_for(self, notification: Notification) -> datetime:
-        return notification.send_at
-
-    @admin.display(description="attempts")
-    def attempts_made(self, notification: Notification) -> str:
-        return f"{notification.attempt_count} of {notification.max_attempts}"
-
     @admin.display(description="last error")
     def last_error(self, notification: Notification) -> str:
         return ": ".join(filter(None, (notification.last_error_code, notification.last_error_message))) or "-"
@@ -229,16 +117,6 @@ class NotificationAdmin(ReadOnlyAdmin):
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         return self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
-
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        sets: Any = super().get_fieldsets(request, obj)
-        if request.user.has_perm(SEE_PRIVATE):
-            return sets
-        return [(title, options | {"fields": _masking(options["fields"])}) for title, options in sets]
-
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        inlines = super().get_inlines(request, obj)
-        return inlines if request.user.has_perm(SEE_PRIVATE) else [i for i in inlines if i is not ContentInline]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
@@ -335,7 +213,7 @@ class ContentAdmin(OfOneNotification):
 
     @admin.display(description="segments")
     def segments(self, content: Content) -> str:
-        return _segments(content)
+        return segments_of(content.body) if content.notification.channel == Channel.SMS else "-"
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False
@@ -361,17 +239,5 @@ def _outcome(attempt: Attempt) -> SafeString:
     return badge(attempt.outcome, OUTCOME_TONES.get(Outcome(attempt.outcome), "quiet"))
 
 
-def _segments(content: Content) -> str:
-    """What a text message takes, and is charged by."""
-    if content.notification.channel != Channel.SMS:
-        return "-"
-    segments = sms_segments.count(content.body)
-    return f"{segments.count} ({segments.encoding}, {segments.per_segment} characters each)"
-
-
 def _delivery(status: str) -> SafeString:
     return badge(status, DELIVERY_TONES.get(DeliveryStatus(status), "quiet"))
-
-
-def _text(text: str) -> str:
-    return format_html('<pre class="nq-text">{}</pre>', text) if text else "-"

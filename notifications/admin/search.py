@@ -62,6 +62,16 @@ def find_ids(term: str) -> set[UUID]:
     return ids.union(_ids(_MESSAGE, text=term, most=FOUND_MOST))
 
 
+def find_same_recipient(rows: QuerySet[Notification], notification_id: str | None) -> QuerySet[Notification]:
+    """Of the newest 500 that went to the recipient of that notification, those over the same channel."""
+    found = as_uuid(notification_id or "")
+    like = Notification.objects.filter(pk=found).values_list("recipient", "channel").first() if found else None
+    if like is None:
+        return rows.none()
+    recipient, channel = like
+    return rows.filter(pk__in=labelled("recipient", recipient, selectors.client_ids()), channel=channel)
+
+
 def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | None = None) -> list[UUID]:
     """The newest with exactly this label.
 

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 60.0
 FOLD_EVERY_SECONDS = 10.0
+BULK_EVERY_SECONDS = 0.25
 
 
 def safety_of(chains: Chains) -> SafetyOf:
@@ -62,13 +63,13 @@ class Upkeep:
         self._rate_limit = rate_limit
         self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
-        self._next = 0.0
+        self._next = self._next_bulk = 0.0
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
         self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
         """One pass over what is parked, and, when it is time for one, over the rest. Returns how many rows it moved."""
-        released = queue.release_parked(self._rate_limit) + queue.release_paused()
+        released = queue.release_parked(self._rate_limit) + queue.release_paused() + self._work_off()
         if elapsed() < self._next:
             return released
         rescued = self.rescue()
@@ -88,6 +89,13 @@ class Upkeep:
         credited = queue.look_again()
         metrics.record_finished(credited.confirmed)
         return credited.looked_count
+
+    def _work_off(self) -> int:
+        """A batch of a bulk act. An idle worker comes by once a poll, so what it makes up for is longer than that."""
+        if elapsed() < self._next_bulk:
+            return 0
+        self._next_bulk = elapsed() + BULK_EVERY_SECONDS
+        return queue.work_off(max(2.0, 2 * self._interval_seconds))
 
     def _prune(self) -> None:
         """Slots are kept well beyond their window, so that one that is made longer still finds them."""

@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("notifications", "0009_order_by_rank"),
+        ("notifications", "0010_find_waiting_of_recipient"),
     ]
 
     operations = [

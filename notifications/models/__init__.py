@@ -1,6 +1,7 @@
 """The tables of the notifications app."""
 
 from notifications.models.attempt import Attempt
+from notifications.models.bulk_act import BULK_ACTIONS, BulkAct, BulkStatus
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
 from notifications.models.dead_letter import DeadLetter
@@ -15,10 +16,13 @@ from notifications.models.tally import OutcomeTally
 from notifications.models.worker import Worker
 
 __all__ = [
+    "BULK_ACTIONS",
     "Action",
     "ActorKind",
     "ApiKey",
     "Attempt",
+    "BulkAct",
+    "BulkStatus",
     "Client",
     "Content",
     "DeadLetter",

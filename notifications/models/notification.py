@@ -141,6 +141,10 @@ class Notification(LeasedModel):
                 name="notification_claim_channel",
             ),
             models.Index("rank", "due_at", "id", condition=READY & Q(suspect=True), name="notification_suspect"),
+            # What else waits for a recipient that was found over the limit.
+            models.Index(
+                "client", "recipient", "due_at", condition=READY & Q(suspect=False), name="notification_ready"
+            ),
             models.Index(
                 "parked_by",
                 "rank",
@@ -153,6 +157,8 @@ class Notification(LeasedModel):
             models.Index(
                 "unconfirmed_provider", "due_at", "id", condition=RECONCILING, name="notification_reconciling"
             ),
+            # For operators: what waits, in an order that nothing changes.
+            models.Index("id", condition=PENDING, name="notification_waiting"),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),

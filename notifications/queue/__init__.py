@@ -3,14 +3,18 @@
 A row goes in by `insert`, is taken by `claim`, and leaves its lease by `settle`, `release` or `rescue`; `cancel` and
 `expire` end what still waits, `reschedule` gives it another time; `take_askings` and `settle_askings` clear up what
 nobody was sure of, and `receive` takes in what providers report later. An operator's `retry` puts back what ended
-undelivered, and `resolve` settles what nobody knew. Every change is one guarded statement, so any two callers may race.
+undelivered, and `resolve` settles what nobody knew; `begin_bulk` has such a thing done to all that matches. Every
+change is one guarded statement, so any two callers may race.
 """
 
 from notifications.queue.abandon import abandon
-from notifications.queue.acts import Act, Actor
+from notifications.queue.acts import Act, Actor, hold_for_act
 from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.asked import LookUpRecord
+from notifications.queue.bulk import begin_bulk, resume_bulk, stop_bulk, work_off
+from notifications.queue.bulk_preview import BulkCount, count_bulk, sample_bulk
+from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
 from notifications.queue.credit import Credited
@@ -54,6 +58,8 @@ __all__ = [
     "Actor",
     "Asking",
     "AttemptRecord",
+    "BulkCount",
+    "BulkSelection",
     "Change",
     "Claim",
     "Claimed",
@@ -74,11 +80,13 @@ __all__ = [
     "TokenUsed",
     "abandon",
     "beat",
+    "begin_bulk",
     "begin_pause",
     "begin_probe",
     "cancel",
     "cancel_together",
     "claim",
+    "count_bulk",
     "count_retryable",
     "count_uncancelled",
     "drop_tokens",
@@ -88,6 +96,7 @@ __all__ = [
     "expire",
     "fold_tallies",
     "free_askings",
+    "hold_for_act",
     "insert",
     "lease_calls",
     "leave",
@@ -108,13 +117,17 @@ __all__ = [
     "rescue",
     "reset_breaker",
     "resolve",
+    "resume_bulk",
     "retry",
     "retry_many",
     "retryable",
+    "sample_bulk",
     "settle",
     "settle_askings",
     "start_sends",
+    "stop_bulk",
     "take_askings",
     "throttle",
     "trip_breaker",
+    "work_off",
 ]

@@ -65,13 +65,18 @@ def cancel_together(together: Together, act: Act | None = None) -> int:
     while True:
         with in_transaction_bounded():
             ids = list(waiting.select_for_update(no_key=True).values_list("pk", flat=True)[:BATCH])
-            if ids:
-                _cancel(_waiting(Notification.objects.filter(id__any=ids)))
-                _follow_up(ids, act)
+            cancel_locked(ids, act)
         cancelled += len(ids)
         if len(ids) < BATCH:
             return cancelled
         waiting = waiting.filter(pk__gt=ids[-1])  # the index still holds those just cancelled: not over them again
+
+
+def cancel_locked(ids: Sequence[UUID], act: Act | None) -> None:
+    """Args: ids: of rows locked in the present transaction, PENDING and without an attempt that may have been sent."""
+    if ids:
+        _cancel(_waiting(Notification.objects.filter(id__any=ids)))
+        _follow_up(ids, act)
 
 
 def count_uncancelled(together: Together) -> int:

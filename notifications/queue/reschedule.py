@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Case, DateTimeField, Q, QuerySet, Value, When
 from django.db.models.functions import Now
+from django.db.models.lookups import GreaterThan
 
 from notifications.models import Action, Notification
 from notifications.queue.acts import Act, record
@@ -37,16 +39,33 @@ def reschedule(notification_id: UUID, send_at: datetime, *, later: bool, act: Ac
         unconfirmed_provider="",
     )
     with transaction.atomic():
-        changed = waiting.update(
-            send_at=send_at,
-            due_at=send_at,
-            waiting_reason=WaitingReason.SCHEDULED if later else "",
-            parked_by=None,
-            promoted=False,
-            updated_at=Now(),
-        )
+        changed = _move(waiting, send_at, WaitingReason.SCHEDULED if later else "")
         if changed:
-            drop_reserved_slots([notification_id])
-            record(Action.RESCHEDULE, act, [(notification_id, Status.PENDING)])
-            ring_after_commit()
+            _follow_up([notification_id], act)
     return changed == 1
+
+
+def reschedule_locked(ids: Sequence[UUID], send_at: datetime, *, act: Act | None) -> None:
+    """The same for rows locked in the present transaction that are known to allow it."""
+    if ids:
+        later = GreaterThan(Value(send_at, DateTimeField()), Now())
+        reason = Case(When(later, then=Value(WaitingReason.SCHEDULED)), default=Value(""))
+        _move(Notification.objects.filter(id__any=ids, status=Status.PENDING), send_at, reason)
+        _follow_up(ids, act)
+
+
+def _move(rows: QuerySet[Notification], send_at: datetime, waiting_reason: str | Case) -> int:
+    return rows.update(
+        send_at=send_at,
+        due_at=send_at,
+        waiting_reason=waiting_reason,
+        parked_by=None,
+        promoted=False,
+        updated_at=Now(),
+    )
+
+
+def _follow_up(ids: Sequence[UUID], act: Act | None) -> None:
+    drop_reserved_slots(ids)
+    record(Action.RESCHEDULE, act, [(identity, Status.PENDING) for identity in ids])
+    ring_after_commit()

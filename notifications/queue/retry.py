@@ -26,7 +26,7 @@ COUNTED_MOST = 10_000
 """How far a selection is counted."""
 
 MAY_HAVE_BEEN_SENT = Q(last_error_code=UNCONFIRMED) | ~Q(unconfirmed_provider="")
-_IN_TIME = Q(expires_at__isnull=True) | Q(expires_at__gt=Now())
+IN_TIME = Q(expires_at__isnull=True) | Q(expires_at__gt=Now())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +67,12 @@ def retry(
     """
     rows = Notification.objects.filter(pk=notification_id, status__in=RETRYABLE)
     if expires_at is None:
-        rows = rows.filter(_IN_TIME)
+        rows = rows.filter(IN_TIME)
     if outcome_sequence is not None:
         rows = rows.filter(outcome_sequence=outcome_sequence)
     with transaction.atomic():
         before = list(rows.select_for_update(no_key=True).values_list("pk", "status"))
-        _take_back(before, act, {} if expires_at is None else {"expires_at": expires_at})
+        take_back(before, act, {} if expires_at is None else {"expires_at": expires_at})
     return bool(before)
 
 
@@ -89,7 +89,7 @@ def retry_many(selection: Selection, act: Act, limit: int) -> int:
         asked = min(BATCH, limit - done)
         with in_transaction_bounded():
             before = lock(retryable(selection), ("id", "status"), asked)
-            _take_back(before, act, {})
+            take_back(before, act, {})
         done += len(before)
         if len(before) < asked:
             break
@@ -100,14 +100,12 @@ def count_retryable(selection: Selection) -> tuple[int, int]:
     """How many of the selection could be retried, and how many could only with a new time of expiry; each counted up
     to COUNTED_MOST."""
     with in_transaction_bounded():
-        return retryable(selection)[:COUNTED_MOST].count(), _selected(selection).exclude(_IN_TIME)[
-            :COUNTED_MOST
-        ].count()
+        return retryable(selection)[:COUNTED_MOST].count(), _selected(selection).exclude(IN_TIME)[:COUNTED_MOST].count()
 
 
 def retryable(selection: Selection) -> QuerySet[Notification]:
     """Those of the selection that are not past their time to live, the longest finished first."""
-    return _selected(selection).filter(_IN_TIME).order_by("finished_at", "id")
+    return _selected(selection).filter(IN_TIME).order_by("finished_at", "id")
 
 
 def _selected(selection: Selection) -> QuerySet[Notification]:
@@ -123,8 +121,8 @@ def _selected(selection: Selection) -> QuerySet[Notification]:
     return rows if selection.error_code is not None else rows.exclude(MAY_HAVE_BEEN_SENT)
 
 
-def _take_back(before: Sequence[tuple[UUID, str]], act: Act, changes: dict[str, object]) -> None:
-    """Args: before: (id, status) of rows locked in the present transaction."""
+def take_back(before: Sequence[tuple[UUID, str]], act: Act, changes: dict[str, object]) -> None:
+    """Args: before: (id, status) of RETRYABLE rows locked in the present transaction."""
     if not before:
         return
     Notification.objects.filter(id__any=[identity for identity, _ in before], status__in=RETRYABLE).update(

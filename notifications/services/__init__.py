@@ -1,7 +1,9 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
-from notifications.queue import Actor
+from notifications.queue import Actor, BulkSelection
+from notifications.services.acts import as_seen
 from notifications.services.breakers import check_breaker, reset_breaker, trip_breaker
+from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
 from notifications.services.receipts import receive, receiver_of
@@ -20,10 +22,14 @@ from notifications.services.submit import (
 
 __all__ = [
     "Actor",
+    "BulkPreview",
+    "BulkSelection",
     "CancelledTogether",
     "GroupSubmission",
     "RetriedMany",
     "Submission",
+    "as_seen",
+    "begin_bulk",
     "cancel",
     "cancel_together",
     "check_breaker",
@@ -32,14 +38,18 @@ __all__ = [
     "check_request",
     "find_pause",
     "pause",
+    "preview_bulk",
+    "read_bulk",
     "receive",
     "receiver_of",
     "reschedule",
     "reset_breaker",
     "resolve",
     "resume",
+    "resume_bulk",
     "retry",
     "retry_many",
+    "stop_bulk",
     "submit",
     "submit_group",
     "submit_many",

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from uuid import UUID
 
+from django.db import transaction
+
+from notifications import queue
+from notifications.errors import ActedMeanwhile
 from notifications.models import Action
 from notifications.queue import Act, Actor
 from notifications.request.fields import Fields
@@ -20,9 +27,29 @@ def read_reason(fields: Fields, *, required: bool = False) -> str:
     return fields.text("reason", max_length=REASON_MAX_LENGTH, required=required) or ""
 
 
-def act_of(actor: Actor | None) -> Act | None:
-    """The act of an operator who gives no reason; None for a client."""
-    return None if actor is None else Act(actor)
+def act_of(actor: Actor | None, reason: str = "", details: Mapping[str, object] | None = None) -> Act | None:
+    """The act of an operator; None for a client, whose reasons are its own."""
+    return None if actor is None else Act(actor, reason, details or {})
+
+
+@contextmanager
+def as_seen(notification_id: UUID, last_act_id: int) -> Iterator[None]:
+    """Let what is done inside go ahead only where nobody has acted since the caller looked: of two clicks, or two
+    windows, one has an effect, however quickly the notification comes back into the state that the act is for.
+
+    Args:
+        last_act_id: of the last `OperatorAction` that the caller knew; 0 for none.
+
+    Raises:
+        ActedMeanwhile: there is a newer one.
+
+    Transaction: one around all of it, or the caller's. Locks: the row; waits for whoever else is changing it.
+    """
+    with transaction.atomic():
+        last = queue.hold_for_act(notification_id)
+        if last is not None and last.pk != last_act_id:
+            raise ActedMeanwhile(last.action, last.actor)
+        yield
 
 
 def log_act(action: Action, actor: Actor | None, *, notification_id: object = None, count: int = 1) -> None:

@@ -10,7 +10,7 @@ from notifications.errors import InvalidRequest, TooLate
 from notifications.models import Action, Client, Notification
 from notifications.queue import Actor, Together
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields
-from notifications.services.acts import TRIES, act_of, log_act
+from notifications.services.acts import TRIES, act_of, log_act, read_reason
 from notifications.status import FINAL, Status
 
 
@@ -23,7 +23,9 @@ class CancelledTogether:
     too_late_count: int
 
 
-def cancel(notification_id: UUID, client: Client | None, actor: Actor | None = None) -> Notification:
+def cancel(
+    notification_id: UUID, client: Client | None, actor: Actor | None = None, *, reason: object = None
+) -> Notification:
     """Cancel a PENDING notification. When this returns, it is never sent.
 
     Safe to repeat: one that is CANCELLED already is returned as it is.
@@ -31,18 +33,24 @@ def cancel(notification_id: UUID, client: Client | None, actor: Actor | None = N
     Args:
         client: whose it must be; None for an operator, who may cancel anybody's.
         actor: the operator, for the record; None for a client.
+        reason: the operator's, for the record.
 
     Raises:
+        InvalidRequest: the reason is too long.
         NotFound: no such notification, or another client's.
         TooLate: it has left PENDING, or an earlier attempt may have been sent.
 
     Transaction: one conditional update. Locks: waits for a worker that is about to claim the same row.
     """
+    fields = Fields({"reason": reason})
+    act = act_of(actor, read_reason(fields))
+    if fields.errors:
+        raise InvalidRequest(fields.errors)
     for _ in range(TRIES):
         present = selectors.one(notification_id, client)
         if present.status == Status.CANCELLED:
             return present
-        if present.status == Status.PENDING and queue.cancel(notification_id, act_of(actor)):
+        if present.status == Status.PENDING and queue.cancel(notification_id, act):
             log_act(Action.CANCEL, actor, notification_id=notification_id)
             return selectors.one(notification_id, client)
         refuse_when_decided(present)

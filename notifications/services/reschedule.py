@@ -12,9 +12,10 @@ from notifications.models import Action, Client, Notification
 from notifications.queue import Actor
 from notifications.request.fields import Fields
 from notifications.request.times import Schedule, read_timing, resolve
-from notifications.services.acts import TRIES, act_of, log_act
+from notifications.services.acts import TRIES, act_of, log_act, read_reason
 from notifications.services.cancel import refuse_when_decided
 from notifications.status import Status
+from notifyq.runtime.instants import rfc3339
 
 NOT_BEFORE_EXPIRY = "must be before the time of expiry of this notification"
 _PAIR = ("send_at", "delay_seconds")
@@ -27,6 +28,7 @@ def reschedule(
     *,
     send_at: datetime | str | None = None,
     delay_seconds: float | None = None,
+    reason: object = None,
 ) -> Notification:
     """Give a PENDING notification a new send time. When this returns, it is not sent before that.
 
@@ -37,9 +39,10 @@ def reschedule(
         client: whose it must be; None for an operator, who may reschedule anybody's.
         actor: the operator, for the record; None for a client.
         send_at: aware, or RFC 3339 text; a past one means now. Either this or the next.
+        reason: the operator's, for the record.
 
     Raises:
-        InvalidRequest: not exactly one of the two, or not a time.
+        InvalidRequest: not exactly one of the two, or not a time; or the reason is too long.
         NotFound: no such notification, or another client's.
         TooLate: it has left PENDING, or an earlier attempt may have been sent: a repeat of that one is only safe as
             long as its provider drops repeats, so it must not be put off.
@@ -48,21 +51,23 @@ def reschedule(
     Transaction: one conditional update. Locks: waits for a worker that is about to claim the same row.
     """
     given = {"send_at": send_at, "delay_seconds": delay_seconds}
-    schedule = _read(given)
+    schedule, told = _read(given, reason)
+    act = act_of(actor, told, {"sendAt": rfc3339(schedule.send_at)})
     for _ in range(TRIES):
         present = selectors.one(notification_id, client)
         refuse_when_decided(present)
         _refuse_past_expiry(present, schedule, given)
         later = schedule.send_at > schedule.now
-        if queue.reschedule(notification_id, schedule.send_at, later=later, act=act_of(actor)):
+        if queue.reschedule(notification_id, schedule.send_at, later=later, act=act):
             log_act(Action.RESCHEDULE, actor, notification_id=notification_id)
             return selectors.one(notification_id, client)
         # It was claimed between the look and the update; it may be back by now.
     raise TooLate(Status.PROCESSING)
 
 
-def _read(given: Mapping[str, object]) -> Schedule:
-    fields = Fields(given)
+def _read(given: Mapping[str, object], reason: object) -> tuple[Schedule, str]:
+    fields = Fields({**given, "reason": reason})
+    told = read_reason(fields)
     timing = read_timing(fields)
     if not fields.errors and not any(fields.given(name) for name in _PAIR):
         for name, other in zip(_PAIR, reversed(_PAIR), strict=True):
@@ -70,7 +75,7 @@ def _read(given: Mapping[str, object]) -> Schedule:
     schedule, clock_errors = resolve(timing, selectors.database_now())
     if fields.errors or clock_errors:
         raise InvalidRequest([*fields.errors, *clock_errors])
-    return schedule
+    return schedule, told
 
 
 def _refuse_past_expiry(present: Notification, schedule: Schedule, given: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_WITHOUT_QUOTES = frozenset({"uuid", "int2", "int4", "float8", "bool"})
+_WITHOUT_QUOTES = frozenset({"uuid", "int2", "int4", "int8", "float8", "bool"})
 """Types whose values are written in an array as they are. The driver dumps value by value, which costs several times
 as much for an array of a few hundred."""
 

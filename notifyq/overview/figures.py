@@ -13,6 +13,7 @@ from django.db import connection
 from notifications import counting, selectors
 from notifications.channel import Channel, Priority
 from notifications.models import Pause
+from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifyq.overview.charts import Chart, Span, chart
 from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
@@ -95,6 +96,7 @@ class Overview:
     webhook_endpoints: Mapping[str, float]
     workers: Sequence[WorkerState]
     pauses: Sequence[Pause]
+    breakers: Sequence[BreakerView]
     is_incomplete: bool
 
 
@@ -123,6 +125,7 @@ def read(span: Span) -> Overview:
         webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
         workers=[WorkerState(*row) for row in _rows(_WORKERS)],
         pauses=list(selectors.active_pauses()),
+        breakers=selectors.breakers(),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
     )
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
 from django.template import Library
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from notifyq import console
 
@@ -35,3 +40,15 @@ def unlocalized(number: float) -> str:
 def words(name: str) -> str:
     """`DEAD_LETTERED` as one says it: `dead lettered`."""
     return str(name).lower().replace("_", " ")
+
+
+@register.filter
+def said(parts: Iterable[str | datetime | timedelta]) -> SafeString:
+    """A sentence with instants and durations in it."""
+    return format_html_join("", "{}", ((_shown(part),) for part in parts))
+
+
+def _shown(part: str | datetime | timedelta) -> str:
+    if isinstance(part, datetime):
+        return console.instant(part)
+    return age(part.total_seconds()) if isinstance(part, timedelta) else part

@@ -20,6 +20,7 @@ MAY_QUERY = {
     "webhooks/selectors.py": "reading webhooks for everybody else",
     "webhooks/services/endpoints.py": "endpoints, no part of a queue",
     "webhooks/admin.py": "shows rows; it is read-only",
+    "webhooks/story.py": "notes who redelivered an event",
     "notifyq/leasing/": "the kernel of the queue",
     "notifyq/runtime/wakeup.py": "LISTEN and pg_notify, no rows",
     "notifyq/runtime/probe.py": "a connection of its own that cannot hang",

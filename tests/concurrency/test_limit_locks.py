@@ -139,3 +139,22 @@ def test_release_of_gates_then_claim__the_claim_began_before_a_reservation_ran_o
         assert Rival(lambda: queue.release_parked(second)).start().result() == 1
         claimed = [row.id for row in _claim("other", 5, second)]
     assert claimed == others[1:]
+
+
+def test_claim_then_claim__the_other_parks_behind_a_gate__others_are_taken_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hour = Limit(1, 3600)
+    client = a_client()
+    add(2, client=client)
+    assert len(_claim("worker", 5, hour)) == 1
+    assert Gate.objects.count() == 1
+    monkeypatch.setattr("notifications.queue.admission.PARK_LIMIT", 1)
+    add(4, client=client)
+    [other] = add(client=client, recipient="eve@example.org")
+    with transaction.atomic():
+        assert _claim("worker", 1, hour) == []  # holds the bucket; two of the four are locked
+        assert [row.id for row in Rival(lambda: _claim("other", 9, hour)).start().result()] == [other]
+        waits = Rival(lambda: _claim("other", 9, hour)).start().wait_until_blocked_by_me()
+    assert waits.result() == []
+    assert Notification.objects.exclude(parked_by=None).count() == 5

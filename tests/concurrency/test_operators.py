@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from notifications import outcome, queue, services
-from notifications.errors import TooLate
+from notifications.errors import ActedMeanwhile, TooLate
 from notifications.models import ActorKind, Notification, OperatorAction
 from notifications.queue import Act, Actor, Ending, Selection, Together
 from notifications.retry import Backoff
@@ -115,6 +115,23 @@ def test_resolve_then_retry__retry_waits_and_finds_what_was_decided() -> None:
 
     assert retry.result() is False
     assert Notification.objects.get().status == Status.SENT
+
+
+def test_reschedule__clicked_twice_at_once__second_click_waits_and_does_nothing() -> None:
+    """The state is the same after it as before, so only the record tells the two clicks apart."""
+    [wanted] = add()
+
+    def click():
+        with services.as_seen(wanted, 0):
+            services.reschedule(wanted, None, OPERATOR, delay_seconds=60)
+
+    with transaction.atomic():
+        click()
+        again = Rival(click).start().wait_until_blocked_by_me()
+
+    with pytest.raises(ActedMeanwhile):
+        again.result()
+    assert OperatorAction.objects.count() == 1
 
 
 def test_settle_then_retry__retry_waits_and_takes_it_back() -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from tests.support.receiver import Receiver
+from tests.support.rivals import Rival
 from tests.support.webhook_rows import SECRET, an_endpoint, an_event, moved, reloaded, some_events
 from webhooks import queue
 from webhooks.dispatch.call import EndpointCaller
@@ -165,6 +166,19 @@ def test_requeue__twice_at_once__has_one_effect():
 
     assert done == [True, True]
     assert (reloaded(event).cycle, reloaded(event).status) == (2, EventStatus.PENDING)
+
+
+@pytest.mark.parametrize("status", [EventStatus.DELIVERED, EventStatus.FAILED])
+def test_requeue__as_seen_twice_at_once__only_one_does_it(status):
+    event = an_event(status=status)
+    seen = queue.Seen(event.cycle, event.status, event.attempt_count)
+
+    with transaction.atomic():
+        assert queue.requeue(event.pk, seen)
+        again = Rival(lambda: queue.requeue(event.pk, seen)).start().wait_until_blocked_by_me()
+
+    assert again.result() is False
+    assert reloaded(event).cycle == 2
 
 
 def test_requeue__of_one_on_its_way__is_refused():

@@ -11,6 +11,7 @@ from django.utils import timezone
 from notifications.models import (
     ApiKey,
     Attempt,
+    BulkAct,
     Client,
     Content,
     DeadLetter,
@@ -100,8 +101,18 @@ def rows():
         first_asked_at=timezone.now(),
         last_asked_at=timezone.now(),
     )
+    bulk = BulkAct.objects.create(
+        form_id=uuid7(),
+        action="RETRY",
+        selection={"action": "RETRY", "status": "FAILED"},
+        cutoff=timezone.now(),
+        rate_per_second=1,
+        actor_kind="USER",
+        actor="ada",
+        reason="why",
+    )
     made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, entry, tally)
-    return {type(row): row for row in (*made, health, pace)}
+    return {type(row): row for row in (*made, health, pace, bulk)}
 
 
 def address(model, what, *args):

@@ -15,10 +15,11 @@ from django.test.utils import CaptureQueriesContext
 from notifications import outcome, queue
 from notifications.channel import Channel
 from notifications.models import Notification
-from notifications.queue import AttemptRecord, Ending, Start
+from notifications.queue import AttemptRecord, Claimer, Ending, Limits, Start
 from notifications.queue.rescue import Safety
 from notifications.retry import Backoff
 from notifications.verdict import Outcome, Verdict
+from ratelimits.window import Limit
 from tests.support.askable import in_doubt
 from tests.support.rows import add, claim
 
@@ -74,6 +75,10 @@ def _ask() -> Any:
     return queue.take_askings("sandbox", 16, worker_id="asker", token=UUID(int=7), lease_seconds=60)
 
 
+def _claim_over_limit() -> Any:
+    return queue.claim(Claimer("another", 60, Limits(Limit(1, 3600), 0.0)), 100)
+
+
 def _held() -> list[tuple[UUID, UUID]]:
     rows = Notification.objects.filter(worker_id="holder").values_list("pk", "claim_token")
     return [(row, token) for row, token in rows if token is not None]
@@ -100,6 +105,8 @@ HOT = [
     Hot("claim", "notification_claim", _claim, _selects),
     Hot("claim of a channel", "notification_claim_channel", lambda: _claim((Channel.EMAIL,)), _selects),
     Hot("claim of suspects", "notification_suspect", lambda: _claim(suspects=True), _selects),
+    Hot("rest of a recipient", "notification_ready", _claim_over_limit, lambda sql: "LATERAL" in sql and TABLE in sql),
+    Hot("parking", f"{TABLE}_pkey", _claim_over_limit, lambda sql: "parked_by = v.bucket" in sql),
     Hot("rescue", "notification_lease", lambda: _rescue(None), _selects),
     Hot("rescue of the dead", "notification_lease", lambda: _rescue(["holder"]), _selects),
     Hot("questions", "notification_reconciling", lambda: _ask(), _selects),

@@ -2,10 +2,9 @@
 
 import random
 from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from notifications import outcome, queue
 from notifications.channel import Channel, Priority
@@ -363,41 +362,3 @@ def test_prune__old_slots__go_in_batches_and_others_stay():
 
     assert [ledger.prune(3600, limit=10) for _ in range(4)] == [10, 10, 5, 0]
     assert Slot.objects.count() == 1
-
-
-@pytest.fixture
-def writes():
-    """Counts, by notification, how often its row is written."""
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TEMP TABLE write_count (id uuid) ON COMMIT DROP")
-        cursor.execute(
-            "CREATE FUNCTION pg_temp.count_write() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN INSERT INTO write_count VALUES (NEW.id); RETURN NULL; END $$"
-        )
-        cursor.execute(
-            "CREATE TRIGGER count_write AFTER UPDATE ON notifications_notification "
-            "FOR EACH ROW EXECUTE FUNCTION pg_temp.count_write()"
-        )
-
-    def count(row_id: UUID) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM write_count WHERE id = %s", [row_id])
-            return int(cursor.fetchone()[0])
-
-    return count
-
-
-def test_waiting__for_many_windows__writes_the_row_at_most_three_times_until_it_is_claimed(writes):
-    one = Limit(1, 60)
-    ids = add(12)
-    for _ in range(12):
-        claim_within(one)
-        for _ in range(3):  # polls in between
-            queue.release_parked(one)
-            claim_within(one)
-        pass_time(61)
-        queue.release_parked(one)
-
-    assert Notification.objects.filter(status=Status.PROCESSING).count() == 12
-    assert max(writes(i) - 1 for i in ids) <= 3  # without the claim itself
-    assert writes(ids[-1]) == 3  # parked, let through, claimed

@@ -7,7 +7,7 @@ A row goes in by `record_outcomes` (or `add_test_event`), is taken by `claim`, a
 from webhooks.queue.cancel import cancel_waiting
 from webhooks.queue.claim import Claimed, Waiting, claim, waiting_endpoints
 from webhooks.queue.insert import add_test_event, record_outcomes
-from webhooks.queue.replay import Replayed, replay, requeue
+from webhooks.queue.replay import Replayed, Seen, replay, requeue
 from webhooks.queue.rescue import rescue
 from webhooks.queue.settle import AttemptRecord, Ending, release, settle
 
@@ -16,6 +16,7 @@ __all__ = [
     "Claimed",
     "Ending",
     "Replayed",
+    "Seen",
     "Waiting",
     "add_test_event",
     "cancel_waiting",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -52,29 +52,41 @@ def replay(
         # The keys first: PostgreSQL may run a locking sub-select of an UPDATE again for each row.
         picked = found.order_by("id").values_list("pk", "created_at")[: limit + 1]
         rows = list(picked)
-        count = _requeue([pk for pk, _ in rows[:limit]])
+        count = _requeue(WebhookEvent.objects.filter(id__any=[pk for pk, _ in rows[:limit]]))
     return Replayed(count, rows[limit][1] if len(rows) > limit else None)
 
 
-def requeue(event_id: UUID) -> bool:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How an event stood when somebody looked at it: each call and each replay makes it another."""
+
+    cycle: int
+    status: str
+    attempt_count: int
+
+
+def requeue(event_id: UUID, seen: Seen | None = None) -> bool:
     """Have one event delivered now: a finished one from the start, a waiting one before its time.
 
+    Args:
+        seen: only if it still stands like this; None however it stands.
+
     Returns:
-        False when it is on its way at this moment, or gone.
+        False when it is on its way at this moment, not as it was seen, or gone.
     """
+    rows = WebhookEvent.objects.filter(pk=event_id, **({} if seen is None else asdict(seen)))
     with in_transaction_bounded():
-        if _requeue([event_id]):
+        if _requeue(rows):
             return True
-        waiting = WebhookEvent.objects.filter(pk=event_id, status=EventStatus.PENDING).update(due_at=Now())
+        waiting = rows.filter(status=EventStatus.PENDING).update(due_at=Now())
         if waiting:
             wake_dispatchers_after_commit()
     return waiting == 1
 
 
-def _requeue(ids: Collection[UUID]) -> int:
+def _requeue(rows: QuerySet[WebhookEvent]) -> int:
     """One conditional update: of two callers at once, one finds nothing left to do."""
-    finished = WebhookEvent.objects.filter(id__any=ids, finished_at__isnull=False)
-    count = finished.update(
+    count = rows.filter(finished_at__isnull=False).update(
         status=EventStatus.PENDING,
         due_at=Now(),
         attempt_count=0,

@@ -9,10 +9,11 @@ from uuid import UUID
 from notifications.models import Client
 from notifications.selectors import database_now
 from webhooks import queue, selectors
-from webhooks.errors import BeingDelivered, EndpointDisabled
+from webhooks.errors import BeingDelivered, EndpointDisabled, MovedMeanwhile
 from webhooks.models import WebhookEndpoint, WebhookEvent
-from webhooks.queue import Replayed
+from webhooks.queue import Replayed, Seen
 from webhooks.request import check_replay
+from webhooks.status import EventStatus
 
 
 def send_test(endpoint_id: UUID, client: Client | None) -> WebhookEvent:
@@ -42,17 +43,23 @@ def replay(endpoint_id: UUID, client: Client | None, raw: Mapping[str, Any]) -> 
     return queue.replay(endpoint.pk, since=wanted.since, until=wanted.until, statuses=wanted.statuses)
 
 
-def redeliver(event_id: UUID, client: Client | None) -> WebhookEvent:
+def redeliver(event_id: UUID, client: Client | None, *, seen: Seen | None = None) -> WebhookEvent:
     """Have one event delivered now, whatever became of it, with its id and body as they were.
+
+    Args:
+        seen: how it stood when the caller looked; where it is no longer so, nothing is done.
 
     Raises:
         NotFound: there is none, or it is another client's.
         EndpointDisabled: its endpoint takes none, or was deleted.
         BeingDelivered: it is on its way.
+        MovedMeanwhile: it is not as it was seen.
     """
     event = selectors.event(event_id, client)
     _enabled(event.endpoint)
-    if not queue.requeue(event.pk):
+    if not queue.requeue(event.pk, seen):
+        if seen is not None and selectors.event(event_id, client).status != EventStatus.PROCESSING:
+            raise MovedMeanwhile("the event has moved on")
         raise BeingDelivered("the event is being delivered at this moment")
     return selectors.event(event_id, client)
 

@@ -1,0 +1,141 @@
+"""The page itself, in place of Django's form."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from notifications import selectors, sms_segments
+from notifications.admin.story import deeds, html_body  # noqa: F401 (they bring their pages)
+from notifications.admin.story.forms import forms_for
+from notifications.admin.story.moments import moments
+from notifications.admin.story.reading import read_facts, read_history
+from notifications.admin.tones import STATUS_TONES
+from notifications.channel import Channel, Priority
+from notifications.models import Content, Notification
+from notifications.status import FINAL
+from notifications.story.acts import Form
+from notifications.story.moment import in_order
+from notifications.story.sources import brought
+from notifications.story.why import why
+from notifyq.console import masked
+from notifyq.roles import OPERATE, SEE_PRIVATE
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+
+    Base = ModelAdmin[Any]
+else:
+    Base = object
+
+PART = "X-Console-Part"
+"""Sent by console.js when it refreshes a part of a page."""
+
+
+class TellsStory(Base):
+    """For the admin of notifications."""
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """One notification. Only looks; what it offers to do has addresses of its own."""
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
+        if row is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
+        context = {"opts": self.opts, **story(request, row)}
+        if PART in request.headers:
+            return TemplateResponse(request, "console/_story.html", context)
+        page = {**self.admin_site.each_context(request), "title": f"Notification {row.pk}", **(extra_context or {})}
+        return TemplateResponse(request, "console/story.html", {**page, **context})
+
+
+def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
+    """All that the templates need."""
+    now = selectors.database_now()
+    history = read_history(row)
+    facts = read_facts(row, history.actions, now)
+    others = brought(row.pk, request.user.has_perm)
+    own = moments(row, history, facts, now)
+    forms: list[Form] = []
+    if request.user.has_perm(OPERATE):
+        forms += forms_for(row, history.actions[-1].pk if history.actions else 0, now)
+    forms += [form for other in others for form in other.forms]
+    sees_private = request.user.has_perm(SEE_PRIVATE)
+    return {
+        "row": row,
+        "facts": facts,
+        "tone": STATUS_TONES.get(facts.status, "quiet"),
+        "priority": Priority(row.priority).name,
+        "why": why(facts, now),
+        "now": now,
+        "moments": in_order([*own, *(moment for other in others for moment in other.moments)]),
+        "is_cut": history.is_cut,
+        "is_live": facts.status not in FINAL or any(other.is_unfinished for other in others),
+        "forms": forms,
+        **_offered(request, forms),
+        "sees_private": sees_private,
+        "recipient": row.recipient if sees_private else masked(row.recipient),
+        "content": _content(row) if sees_private else None,
+        "neighbours": _neighbours(row),
+        "reported": row.delivery_status,
+    }
+
+
+def _offered(request: HttpRequest, forms: list[Form]) -> dict[str, Any]:
+    """Which forms the page has, so that the part that refreshes itself can tell when that is no longer true."""
+    offered = ",".join(f"{form.name}.{form.seen}" for form in forms)
+    return {"offered": offered, "is_outdated": PART in request.headers and request.GET.get("offered") != offered}
+
+
+def segments_of(text: str) -> str:
+    """What a text message takes, and is charged by."""
+    segments = sms_segments.count(text)
+    return f"{segments.count} ({segments.encoding}, {segments.per_segment} characters each)"
+
+
+def _content(row: Notification) -> dict[str, Any]:
+    content = Content.objects.filter(pk=row.pk).first()
+    if content is None:
+        return {}
+    return {
+        "row": content,
+        "frame": reverse("admin:notification-html", args=[row.pk]) if content.html_body else "",
+        "labels": [
+            (label, value)
+            for label, value in (
+                ("Subject", content.subject),
+                ("From", content.from_name),
+                ("Reply to", content.reply_to),
+                ("Collapse key", content.collapse_key),
+                ("Segments", segments_of(content.body) if row.channel == Channel.SMS else ""),
+            )
+            if value
+        ],
+        "objects": [
+            (label, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True))
+            for label, value in (("Data", content.data), ("Metadata", content.metadata))
+            if value
+        ],
+    }
+
+
+def _neighbours(row: Notification) -> list[tuple[str, str]]:
+    """Lists of what belongs together. No address holds a recipient: addresses end up in logs."""
+    place = reverse("admin:notifications_notification_changelist")
+    wanted = [("Same recipient", {"recipient_of": str(row.pk)})]
+    if row.group_id:
+        wanted.append(("Same group", {"group_id": str(row.group_id)}))
+    if row.reference:
+        wanted.append(("Same reference", {"client__id__exact": str(row.client_id), "reference": row.reference}))
+    return [(label, f"{place}?{urlencode(query)}") for label, query in wanted]

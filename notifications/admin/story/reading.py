@@ -1,0 +1,133 @@
+"""What the rows tell of one notification; each look is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+
+from notifications import selectors
+from notifications.channel import Channel
+from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
+from notifications.pausing import Pauses, PauseScope, usable_providers
+from notifications.status import Status
+from notifications.story.why import ActFacts, Facts, PauseFacts
+from ratelimits.models import Gate
+
+SHOWN_MOST = 200
+"""Of attempts, and of each other kind of row: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The rows that belong to one notification, the oldest first.
+
+    Attributes:
+        look_ups: what its provider said when it was asked.
+        receipts: what its provider reported later.
+        is_cut: there are older ones.
+    """
+
+    attempts: Sequence[Attempt]
+    actions: Sequence[OperatorAction]
+    look_ups: Sequence[LookUp]
+    receipts: Sequence[Receipt]
+    is_cut: bool
+
+
+def read_history(row: Notification) -> History:
+    """At most `SHOWN_MOST` of each."""
+    attempts, actions, look_ups, receipts = (
+        _newest(row, name) for name in ("attempts", "operator_actions", "look_ups", "receipts")
+    )
+    is_cut = any(len(rows) == SHOWN_MOST for rows in (attempts, actions, look_ups, receipts))
+    return History(attempts, actions, look_ups, receipts, is_cut)
+
+
+def read_facts(row: Notification, actions: Sequence[OperatorAction], now: datetime) -> Facts:
+    """How it stands.
+
+    Args:
+        actions: all that operators did to it, the oldest first.
+        now: by the database's clock.
+    """
+    waits = row.status == Status.PENDING
+    last = actions[-1] if actions else None
+    return Facts(
+        status=Status(row.status),
+        due_at=row.due_at,
+        changed_at=row.updated_at,
+        waiting_reason=row.waiting_reason,
+        expected_at=_expected_at(row),
+        expires_at=row.expires_at,
+        finished_at=row.finished_at,
+        attempt_count=row.attempt_count,
+        max_attempts=row.max_attempts,
+        error_code=row.last_error_code,
+        error_message=row.last_error_message,
+        provider=row.provider,
+        last_used_provider=row.last_used_provider,
+        provider_message_id=row.provider_message_id,
+        unconfirmed_provider=row.unconfirmed_provider,
+        is_suspect=row.suspect,
+        worker_id=row.worker_id,
+        lease_expires_at=row.lease_expires_at,
+        sending_provider=row.sending_provider,
+        pause=_pause(row) if waits else None,
+        unavailable_since=_unavailable_since(row) if waits else None,
+        asked_at=row.reconciled_at,
+        asked_count=row.look_up_count,
+        workers_alive=_count_alive(now) if waits else 0,
+        last_act=ActFacts(last.action, last.actor, last.created_at) if last else None,
+    )
+
+
+def _newest(row: Notification, name: str) -> list[Any]:
+    return list(getattr(row, name).order_by("-pk")[:SHOWN_MOST])[::-1]
+
+
+def _expected_at(row: Notification) -> datetime | None:
+    if row.parked_by is None:
+        return None
+    release_at = Gate.objects.filter(bucket=row.parked_by).values_list("release_at", flat=True).first()
+    return None if release_at is None else max(release_at, row.due_at)
+
+
+def _pause(row: Notification) -> PauseFacts | None:
+    """The pause it is parked under; of one that is not parked, the one that would keep it."""
+    in_force = list(selectors.active_pauses())
+    channel = Channel(row.channel)
+    usable = usable_providers(settings.NOTIFYQ.provider_chains.get(channel, ()), row.unconfirmed_provider)
+    pauses = Pauses({(pause.scope, pause.value): pause.parking_id for pause in in_force})
+    keeping = row.parked_by or pauses.keeping(channel=channel, client_id=row.client_id, providers=usable)
+    found = next((pause for pause in in_force if pause.parking_id == keeping), None)
+    return None if found is None else PauseFacts(_what(found, row), found.created_by, found.created_at, found.reason)
+
+
+def _unavailable_since(row: Notification) -> datetime | None:
+    """Since when every provider that could take it has been failing."""
+    channel = Channel(row.channel)
+    usable = usable_providers(settings.NOTIFYQ.provider_chains.get(channel, ()), row.unconfirmed_provider)
+    health = {view.row.provider: view.row for view in selectors.breakers() if view.row.channel == channel}
+    since = [health[name].failing_since if name in health else None for name in usable]
+    known = [at for at in since if at is not None]
+    return max(known) if known and len(known) == len(since) else None
+
+
+def _what(pause: Pause, row: Notification) -> str:
+    match pause.scope:
+        case PauseScope.CHANNEL:
+            return pause.value
+        case PauseScope.PROVIDER:
+            return f"provider {pause.value}"
+        case PauseScope.CLIENT:
+            return f"client {row.client}"
+    return "everything"
+
+
+def _count_alive(now: datetime) -> int:
+    silent_after = timedelta(seconds=settings.NOTIFYQ.worker_silent_after_seconds)
+    return Worker.objects.filter(beat_at__gte=now - silent_after).count()

@@ -1,0 +1,105 @@
+"""One batch of a bulk act: the next rows in its order, and what is done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from notifications.models import Action, Notification
+from notifications.queue.acts import Act
+from notifications.queue.bulk_selection import KEYS, BulkSelection, actionable, matching
+from notifications.queue.cancel import cancel_locked
+from notifications.queue.reschedule import reschedule_locked
+from notifications.queue.retry import take_back
+from notifyq.leasing import lock
+
+WINDOW = 20_000
+"""How many entries of the index one batch looks through: a filter that fits few rows must not hold up a worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a walk stands: behind this row. `at` is None where the order is by id alone."""
+
+    at: datetime | None
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one batch came to.
+
+    Attributes:
+        skipped_count: matched, but cannot be acted on.
+        missed_count: somebody else held them just then.
+        place: where the next one goes on; None at the end.
+    """
+
+    done_count: int
+    skipped_count: int
+    missed_count: int
+    place: Place | None
+
+
+def walk(selection: BulkSelection, cutoff: datetime, place: Place | None, limit: int, act: Act) -> Batch:
+    """Act on up to `limit` rows behind `place`.
+
+    Rows that others hold are passed over and not waited for: a worker does this between two claims.
+
+    Transaction: the caller's. Index: `notification_undelivered` or `notification_waiting`, WINDOW entries of it.
+    Locks: the rows that are acted on.
+    """
+    rows, can, keys = matching(selection, cutoff), actionable(selection), KEYS[selection.action]
+    window_end = _window_end(selection, place)
+    window = _until(_behind(rows, place), window_end)
+    found = list(window.filter(can).order_by(*keys).values_list(*keys)[:limit])
+    end = _place(found[-1]) if len(found) == limit else window_end
+    skipped = _until(_behind(rows, place), end).exclude(can).count()
+    before = lock(rows.filter(can, id__any=[row[-1] for row in found]), ("id", "status"), limit) if found else []
+    _do(selection, before, act)
+    return Batch(len(before), skipped, len(found) - len(before), end)
+
+
+def _window_end(selection: BulkSelection, place: Place | None) -> Place | None:
+    """The last row of the window; None when the index ends before. An index-only look."""
+    rows = _behind(Notification.objects.filter(status=selection.status), place)
+    keys = KEYS[selection.action]
+    ends = list(rows.order_by(*keys).values_list(*keys)[WINDOW - 1 : WINDOW])
+    return _place(ends[0]) if ends else None
+
+
+def _place(row: Sequence[Any]) -> Place:
+    return Place(row[0] if len(row) > 1 else None, row[-1])
+
+
+def _behind(rows: QuerySet[Notification], place: Place | None) -> QuerySet[Notification]:
+    if place is None:
+        return rows
+    if place.at is None:
+        return rows.filter(id__gt=place.id)
+    # The first condition is the index's; an OR by itself would be none.
+    return rows.filter(Q(finished_at__gt=place.at) | Q(id__gt=place.id), finished_at__gte=place.at)
+
+
+def _until(rows: QuerySet[Notification], end: Place | None) -> QuerySet[Notification]:
+    if end is None:
+        return rows
+    if end.at is None:
+        return rows.filter(id__lte=end.id)
+    return rows.filter(Q(finished_at__lt=end.at) | Q(id__lte=end.id), finished_at__lte=end.at)
+
+
+def _do(selection: BulkSelection, before: Sequence[tuple[UUID, str]], act: Act) -> None:
+    """Args: before: (id, status) of locked rows that can be acted on."""
+    ids = [identity for identity, _ in before]
+    if selection.action is Action.RETRY:
+        take_back(before, act, {})
+    elif selection.action is Action.CANCEL:
+        cancel_locked(ids, act)
+    elif selection.send_at is not None:
+        reschedule_locked(ids, selection.send_at, act=act)

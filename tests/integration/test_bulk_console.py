@@ -1,0 +1,383 @@
+"""The console's pages for acts on everything that matches: who may, what is shown, and that each form acts once."""
+
+from __future__ import annotations
+
+import html
+import re
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.core import signing
+from django.db import connection
+from django.urls import reverse
+
+from notifications import queue
+from notifications.admin import bulk as pages
+from notifications.admin import bulk_form
+from notifications.models import Action, BulkAct, BulkStatus, Notification
+from notifications.queue import bulk_preview
+from notifications.status import Status
+from notifyq.roles import Role
+from tests.support.bulk import OPERATOR, begin, let_pass
+from tests.support.factories import ClientFactory, NotificationFactory, ago
+
+pytestmark = pytest.mark.django_db
+RECIPIENT = "ada.private@example.org"
+PREVIEW, BEGIN, LIST = (reverse(f"admin:bulk-{name}") for name in ("preview", "begin", "list"))
+
+
+def person(client, users, role):
+    user = users.objects.create(username=role.value, is_staff=True)
+    user.groups.add(Group.objects.get(name=role.value))
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def operator(client, django_user_model):
+    return person(client, django_user_model, Role.OPERATOR)
+
+
+@pytest.fixture
+def viewer(client, django_user_model):
+    return person(client, django_user_model, Role.VIEWER)
+
+
+def dead(count=1, **columns):
+    columns.setdefault("client", ClientFactory())
+    return NotificationFactory.create_batch(
+        count, status=Status.DEAD_LETTERED, finished_at=columns.pop("finished_at", ago(60)), **columns
+    )
+
+
+def look(browser, /, **query):
+    answer = browser.get(PREVIEW, {"act": "retry"} | query)
+    assert answer.status_code == 200
+    return answer
+
+
+def confirmation(answer):
+    return html.unescape(re.search(r'name="confirmation" value="([^"]+)"', answer.content.decode())[1])
+
+
+def confirm(client, answer, **values):
+    return client.post(
+        BEGIN, {"confirmation": confirmation(answer), "reason": "the relay is back", "rate": "100"} | values
+    )
+
+
+def address(name, act=None):
+    return reverse(f"admin:bulk-{name}", args=[act.pk] if act else [])
+
+
+def test_preview__filter__counts_exactly_and_shows_ten_and_changes_nothing(operator):
+    dead(12, channel="SMS")
+    dead(2, channel="SMS", expires_at=ago(1))
+    dead(1, channel="SMS", last_error_code="UNCONFIRMED", unconfirmed_provider="sandbox")
+    dead(3)
+    before = list(Notification.objects.order_by("pk").values())
+
+    answer = look(operator, channel="SMS")
+
+    count = answer.context["preview"].count
+    assert (count.total, count.actionable, count.out_of_time, count.unsure) == (15, 12, 2, 1)
+    assert len(answer.context["sample"]) == 10
+    assert "Retry 12 notifications" in answer.content.decode()
+    assert list(Notification.objects.order_by("pk").values()) == before
+    assert not BulkAct.objects.exists()
+
+
+@pytest.mark.parametrize("unsure", ["", "1"])
+def test_preview__those_that_may_have_been_sent__only_when_asked_for(operator, unsure):
+    dead(1, last_error_code="UNCONFIRMED", unconfirmed_provider="sandbox")
+
+    answer = look(operator, unsure=unsure)
+
+    assert answer.context["preview"].count.actionable == len(unsure)
+    assert ("may get it twice</p>" in " ".join(answer.content.decode().split()).replace(".", "")) is bool(unsure)
+
+
+def test_preview__every_parameter_of_a_link__is_understood(operator):
+    client = ClientFactory(name="Shop")
+    [row] = dead(1, client=client, recipient=RECIPIENT, reference="order-7", finished_at=ago(60))
+    dead(1, client=client, recipient=RECIPIENT, reference="order-8", finished_at=ago(60))
+    link = {
+        "status": "DEAD_LETTERED",
+        "channel": "EMAIL",
+        "provider": "sandbox",
+        "error_code": "a_reason",
+        "client": str(client.pk),
+        "recipient": RECIPIENT.replace("example", "EXAMPLE"),
+        "reference": "order-7",
+        "after": ago(90).isoformat(),
+        "before": ago(30).strftime("%Y-%m-%d %H:%M:%S"),
+    }
+
+    assert [shown.pk for shown, *_ in look(operator, **link).context["sample"]] == [row.pk]
+    assert look(operator, **link | {"client": "Shop"}).context["preview"].count.total == 1
+    assert look(operator, **link | {"after": ago(30).isoformat(), "before": ""}).context["preview"].count.total == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"act": "explode"}, "act"),
+        ({"act": "cancel", "status": "FAILED"}, "status"),
+        ({"status": "PENDING"}, "status"),
+        ({"channel": "FAX"}, "channel"),
+        ({"client": "nobody"}, "client"),
+        ({"recipient": "nobody"}, "recipient"),
+        ({"after": "yesterday"}, "after"),
+        ({"after": "2026-01-02", "before": "2026-01-01"}, "before"),
+        ({"act": "reschedule"}, "send_at"),
+        ({"error_code": "x" * 300}, "error_code"),
+        ({"reference": "a\x00b"}, "reference"),
+    ],
+)
+def test_preview__wrong_value__is_told_at_its_field(operator, query, field):
+    answer = look(operator, **query)
+
+    assert list(answer.context["errors"]) == [field]
+    assert f'id="error_{field}"' in answer.content.decode()
+    assert "confirmation" not in answer.content.decode()
+
+
+def test_preview__hostile_text__is_escaped(operator):
+    evil = '"><script>alert(1)</script>'
+    dead(1, last_error_code=evil[:64], reference=evil)
+
+    for query in ({"error_code": evil}, {"reference": evil}, {"after": evil}, {}):
+        assert "<script>alert" not in look(operator, **query).content.decode()
+
+
+def test_preview__counting_takes_too_long__says_so_and_can_be_begun(operator, monkeypatch):
+    dead(1)
+    monkeypatch.setattr(queue, "count_bulk", lambda selection, cutoff: None)
+
+    answer = look(operator)
+    page = confirm(operator, answer)
+
+    assert "Counting took longer than five seconds" in answer.content.decode()
+    assert BulkAct.objects.get().previewed_count is None
+    assert "could not be counted" in operator.get(page.url).content.decode()
+
+
+def test_count__too_slow__is_broken_off():
+    selection = queue.BulkSelection(action=Action.RETRY, status=Status.DEAD_LETTERED)
+    with bulk_preview._given_up_after(0.01) as outcome, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(5)")
+        outcome.append("never")
+
+    assert outcome == []
+    assert queue.count_bulk(selection, ago(0)).total == 0
+
+
+def test_begin__confirmed__stores_what_was_shown_and_leads_to_its_progress(operator):
+    dead(3, channel="SMS")
+    answer = look(operator, channel="SMS")
+    dead(1, channel="SMS", finished_at=ago(-5))  # after the look
+
+    page = confirm(operator, answer, rate="250")
+
+    act = BulkAct.objects.get()
+    assert page.url == address("act", act)
+    assert (act.action, act.previewed_count, act.rate_per_second) == ("RETRY", 3, 250)
+    assert (act.actor_kind, act.actor, act.reason) == ("USER", "operator", "the relay is back")
+    assert act.cutoff == answer.context["preview"].cutoff
+    let_pass(act, 1.0)
+    assert queue.work_off(2.0) == 3
+    progress = operator.get(page.url).content.decode()
+    assert re.search(r'<progress [^>]*max="3" value="3"', progress)
+
+
+def test_begin__the_same_form_twice_and_a_second_tab__is_one_act(operator):
+    dead(3)
+    answer, tab = look(operator), look(operator)
+
+    pages = [confirm(operator, each).url for each in (answer, answer, tab)]
+
+    assert len(set(pages)) == 1
+    act = BulkAct.objects.get()
+    let_pass(act, 1.0)
+    queue.work_off(2.0)
+    assert BulkAct.objects.get().status == BulkStatus.DONE
+    assert confirm(operator, answer).url == pages[0]  # also when it is over
+    assert BulkAct.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [({"reason": " "}, "reason"), ({"reason": "x" * 501}, "reason")]
+    + [({"rate": rate}, "rate") for rate in ("0", "1001", "-1", "many", "1.5", "9" * 40)],
+)
+def test_begin__reason_or_rate_is_wrong__asks_again_with_the_same_form(operator, values, field):
+    dead(1)
+    answer = look(operator)
+
+    again = confirm(operator, answer, **values)
+
+    assert again.status_code == 200
+    assert list(again.context["errors"]) == [field]
+    assert f'id="error_{field}"' in again.content.decode()
+    assert not BulkAct.objects.exists()
+    confirm(operator, again)
+    confirm(operator, answer)
+    assert BulkAct.objects.count() == 1
+
+
+@pytest.mark.parametrize("forged", ["", "x", signing.dumps({"form": str(uuid4())})])
+def test_begin__form_that_is_not_ours__does_nothing(operator, forged):
+    page = operator.post(BEGIN, {"confirmation": forged, "reason": "x"}, follow=True)
+
+    assert "nothing was done" in page.content.decode()
+    assert not BulkAct.objects.exists()
+
+
+def test_begin__form_is_an_hour_old__asks_to_look_again(operator, monkeypatch):
+    dead(1)
+    answer = look(operator)
+    monkeypatch.setattr(bulk_form, "OLD_SECONDS", -1)
+
+    assert confirm(operator, answer).url == PREVIEW
+    assert not BulkAct.objects.exists()
+
+
+def test_stop_and_resume__from_the_page__take_hold_and_stand_in_the_history(operator):
+    act = begin()
+
+    assert operator.post(address("stop", act)).url == address("act", act)
+    assert BulkAct.objects.get().status == BulkStatus.STOPPED
+    assert "It was not running" in operator.post(address("stop", act), follow=True).content.decode()
+    operator.post(address("resume", act))
+    assert BulkAct.objects.get().status == BulkStatus.RUNNING
+    page = operator.get(address("act", act)).content.decode()
+    assert page.index("begun by") < page.index("stopped by") < page.index("resumed by")
+
+
+@pytest.mark.parametrize("name", ["begin", "stop", "resume"])
+def test_acts__by_get__are_refused_and_change_nothing(operator, name):
+    act = begin()
+
+    answer = operator.get(address(name, None if name == "begin" else act))
+
+    assert answer.status_code == 405
+    assert BulkAct.objects.values_list("status", flat=True).get() == BulkStatus.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "viewers", "needs_act"),
+    [
+        ("list", "get", 200, False),
+        ("act", "get", 200, True),
+        ("act-fresh", "get", 200, True),
+        ("preview", "get", 403, False),
+        ("begin", "post", 403, False),
+        ("stop", "post", 403, True),
+        ("resume", "post", 403, True),
+    ],
+)
+def test_pages__by_role__let_viewers_look_and_operators_act(
+    client, django_user_model, name, method, viewers, needs_act
+):
+    place = address(name, begin() if needs_act else None)
+
+    assert getattr(client, method)(place).status_code == 302  # to the login
+    assert getattr(person(client, django_user_model, Role.VIEWER), method)(place).status_code == viewers
+    assert BulkAct.objects.filter(status=BulkStatus.RUNNING).count() == needs_act
+    assert getattr(person(client, django_user_model, Role.OPERATOR), method)(place).status_code in (200, 302)
+    client.force_login(django_user_model.objects.create(username="nobody", is_staff=True))
+    assert getattr(client, method)(place).status_code == 403
+
+
+def test_viewer__act_on_a_recipient__does_not_see_whose_it_is(viewer):
+    act = begin(recipient=RECIPIENT)
+
+    for place in (address("act", act), address("act-fresh", act), LIST):
+        page = viewer.get(place).content.decode()
+        assert RECIPIENT not in page
+        assert "a…@example.org" in page
+        assert "<button" not in page.partition('id="content"')[2]
+
+
+def test_preview__without_sight_of_private_data__masks_the_sample(client, django_user_model):
+    dead(1, recipient=RECIPIENT)
+    user = django_user_model.objects.create(username="half", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="operate_notification"))
+    client.force_login(user)
+
+    page = look(client).content.decode()
+
+    assert RECIPIENT not in page
+    assert "a…@example.org" in page
+
+
+def test_act__unknown__is_404(operator):
+    for name, method in (("act", "get"), ("act-fresh", "get"), ("stop", "post"), ("resume", "post")):
+        assert getattr(operator, method)(reverse(f"admin:bulk-{name}", args=[uuid4()])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"status": "FAILED", "failure": "DataError", "failure_count": 5}, "failed 5 times in a row"),
+        ({"worked_at": ago(300)}, "No worker has worked on it for 5 min"),
+        ({"previewed_count": 10, "done_count": 4, "status": "DONE", "ended_at": ago(0)}, "6 no longer matched"),
+        ({"skipped_count": 7}, "7 match but were left alone"),
+    ],
+)
+def test_progress__trouble__is_told(operator, changes, words):
+    act = begin()
+    BulkAct.objects.update(**changes)
+
+    assert words in operator.get(address("act", act)).content.decode()
+
+
+def test_list__many__shows_running_first_and_pages_by_id_in_few_queries(
+    operator, monkeypatch, django_assert_max_num_queries
+):
+    monkeypatch.setattr(pages, "PER_PAGE", 3)
+    shop = ClientFactory()
+    running = begin(channel="EMAIL", client_id=shop.pk)
+    others = [begin(reference=f"r{n}") for n in range(4)]
+    for other in others:
+        queue.stop_bulk(other.pk, OPERATOR)
+
+    with django_assert_max_num_queries(10):
+        first = operator.get(LIST)
+    second = operator.get(LIST, {"before": first.context["next_before"]})
+
+    def shown(answer):
+        return [entry["act"].pk for entry in answer.context["acts"]]
+
+    assert shown(first) == [running.pk, *(other.pk for other in others[:0:-1])]
+    assert shown(second) == [others[0].pk]
+    assert "Nobody has acted" in operator.get(LIST, {"before": str(others[0].pk)}).content.decode()
+
+
+def test_pages__their_queries__are_few(operator, django_assert_max_num_queries):
+    dead(12)
+    act = begin()
+
+    with django_assert_max_num_queries(16):
+        look(operator)
+    for name in ("act", "act-fresh"):
+        with django_assert_max_num_queries(6):
+            operator.get(address(name, act))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("", 'type="datetime-local" step="1" value=""'),
+        ("2026-01-31", 'type="datetime-local" step="1" value="2026-01-31T00:00"'),
+        ("2026-01-31 08:30", 'type="datetime-local" step="1" value="2026-01-31T08:30"'),
+        ("2026-01-31T08:30:05Z", 'type="datetime-local" step="1" value="2026-01-31T08:30:05"'),
+        ("2026-01-31T08:30:05.25+02:00", 'type="text" value="2026-01-31T08:30:05.25+02:00"'),
+        ("soon", 'type="text" value="soon"'),
+    ],
+)
+def test_form__an_instant__is_shown_so_that_looking_again_loses_nothing(operator, given, shown):
+    page = look(operator, after=given).content.decode()
+
+    assert f'<input id="id_after" name="after" {shown}' in page
