@@ -8,10 +8,8 @@ from urllib.parse import parse_qs
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.http import QueryDict
-from django.urls import NoReverseMatch
 
 from notifications.admin.dead_letters import filter as filters
-from notifications.admin.dead_letters import listing
 from notifications.admin.dead_letters.filter import bulk_query, read_filter
 from notifications.status import Status
 from notifyq.roles import Role
@@ -304,14 +302,17 @@ def test_bulk__what_that_page_would_take_otherwise__is_not_offered(query: str) -
     assert bulk(query) == {}
 
 
-def test_list__page_for_acts_on_many__is_linked_where_there_is_one(console, monkeypatch) -> None:
-    dead()
+def test_list__retry_of_all_that_match__is_previewed_with_just_those(console) -> None:
+    shop = ClientFactory()
+    columns = {"client": shop, "recipient": "ada@example.org", "reference": "a & b", "last_error_code": "timeout"}
+    for more in ({}, HELD | {"last_error_code": "timeout"}, {"channel": "SMS"}, {"reference": "c"}, {"client": None}):
+        dead(**columns | {name: value or ClientFactory() for name, value in more.items()})
+    asked = {"channel": "EMAIL", "client": shop.pk, "recipient": "ada@example.org", "reference": "a & b"}
+    asked |= {"provider": "sandbox", "error_code": "timeout", "after": "2026-01-01T00:00", "before": "2099-01-01T00:00"}
 
-    def missing(name: str) -> str:
-        raise NoReverseMatch
+    answer = console.get(LIST, asked)
+    preview = console.get(answer.context["bulk_address"]).context["preview"]
 
-    monkeypatch.setattr(listing, "reverse", missing)
-    assert "everything that matches" not in page_of(console, LIST)
-    monkeypatch.setattr(listing, "reverse", lambda name: f"/there/{name}")
-    page = page_of(console, LIST, error_code="a_reason")
-    assert 'href="/there/admin:bulk-preview?act=retry&amp;status=DEAD_LETTERED&amp;error_code=a_reason"' in page
+    assert (len(answer.context["rows"]), preview.count.total) == (2, 2)
+    assert "Retry everything that matches" in answer.content.decode()
+    assert "everything that matches" not in page_of(console, LIST, q="x", **asked)
