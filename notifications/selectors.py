@@ -68,6 +68,13 @@ def one(notification_id: UUID, client: Client | None) -> Notification:
     return found
 
 
+def by_ids(ids: Sequence[UUID]) -> list[Notification]:
+    """Those of any client, with it, in this order; without those that do not exist."""
+    found = Notification.objects.filter(id__any=ids).select_related("client") if ids else ()
+    rows = {row.pk: row for row in found}
+    return [rows[identity] for identity in dict.fromkeys(ids) if identity in rows]
+
+
 def by_idempotency_keys(client: Client, keys: Collection[str]) -> dict[str, list[Notification]]:
     """The notifications that belong to the client's keys, with their content; those of a group in order."""
     found: dict[str, list[Notification]] = {}

@@ -3,6 +3,7 @@
 from notifications.admin.bulk import BulkActAdmin
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
+from notifications.admin.dead_letters import SEE
 from notifications.admin.inbox import InboxEntryAdmin
 from notifications.admin.look_up import LookUpAdmin
 from notifications.admin.notification import AttemptAdmin, ContentAdmin, NotificationAdmin
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 for _order, _label, _model in (
-    (20, "Dead letters", "deadletter"),
     (30, "Notifications", "notification"),
     (40, "Providers", "providerhealth"),
     (60, "Pauses", "pause"),
@@ -45,4 +45,5 @@ for _order, _label, _model in (
     add_link(Link(_label, f"admin:notifications_{_model}_changelist", f"notifications.view_{_model}", _order))
 add_link(Link("Bulk acts", "admin:bulk-list", "notifications.view_bulkact", 55))
 add_link(Link("Limits", "admin:ratelimits_ratelimitrule_changelist", "ratelimits.view_ratelimitrule", 70))
+add_link(Link("Dead letters", "admin:dead-letters", SEE, 20))
 add_link(Link("Overview", "admin:index", "notifications.view_notification", 10))

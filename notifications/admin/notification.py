@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -12,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
 from notifications.admin.story import TellsStory
 from notifications.admin.story.page import segments_of
@@ -23,7 +23,7 @@ from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, badge, masked
+from notifyq.console import ReadOnlyAdmin, badge, instant, masked
 from notifyq.roles import SEE_PRIVATE
 
 
@@ -63,16 +63,12 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "client"),
     )
     list_filter: ClassVar[tuple[Any, ...]] = (
-        StatusFilter,
-        "channel",
-        "priority",
-        "waiting_reason",
-        "client",
-        SameRecipientFilter,
+        *(StatusFilter, CreatedFilter, "channel", "priority", "waiting_reason", "client"),
+        *(ErrorFilter, ProviderFilter, SameRecipientFilter),
     )
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
-    search_help_text = "An id, or exactly a recipient, reference, user id or idempotency key."
+    search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
 
     @admin.display(description="id")
     def short_id(self, notification: Notification) -> SafeString:
@@ -107,9 +103,9 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     def tries(self, notification: Notification) -> str:
         return f"{notification.attempt_count}/{notification.max_attempts}"
 
-    @admin.display(description="due (UTC)")
-    def due(self, notification: Notification) -> str:
-        return notification.due_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    @admin.display(description="due")
+    def due(self, notification: Notification) -> SafeString | str:
+        return instant(notification.due_at)
 
     @admin.display(description="last error")
     def last_error(self, notification: Notification) -> str:

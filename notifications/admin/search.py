@@ -1,15 +1,39 @@
-"""Search that only ever asks an index."""
+"""Search that only ever asks an index, and not for more than a page or two can show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import QuerySet
 
-from notifications.models import Client, Notification
+from notifications import selectors
+from notifications.models import Notification
 
 FOUND_MOST = 500
+
+# Each of these indexes begins with the client, of whom there are few, and ends with the id: one look for each client
+# reads as many entries as are asked for, and no other. The primary key is never walked instead.
+_LABELLED = """
+SELECT found.id FROM unnest(%(clients)s::uuid[]) AS client(id)
+ CROSS JOIN LATERAL (
+       SELECT id FROM notifications_notification WHERE client_id = client.id AND {label}
+        ORDER BY id DESC LIMIT %(most)s) AS found
+ ORDER BY found.id DESC LIMIT %(most)s
+"""
+_LABELS = {
+    "recipient": "recipient = %(text)s",
+    "reference": "reference = %(text)s AND reference <> ''",
+    "user_id": "user_id = %(text)s AND user_id <> ''",
+    "idempotency_key": "idempotency_key = %(text)s",
+}
+# Index notification_message_id; an id is one message, but for providers that begin anew.
+_MESSAGE = """
+SELECT id FROM notifications_notification
+ WHERE provider_message_id = %(text)s AND provider_message_id <> '' LIMIT %(most)s
+"""
 
 
 def as_uuid(term: str) -> UUID | None:
@@ -21,37 +45,45 @@ def as_uuid(term: str) -> UUID | None:
 
 
 def find_notifications(rows: QuerySet[Notification], term: str) -> QuerySet[Notification]:
-    """Those with this id, or exactly this recipient, reference, user or idempotency key; the newest 500 of each.
+    """Those of the rows that `find_ids` finds."""
+    return rows.filter(pk__in=find_ids(term))
 
-    Each is a query of its own: joined by OR, the planner may walk the whole table in the order of the list instead.
-    """
+
+def find_ids(term: str) -> set[UUID]:
+    """The notification with this id, or those with exactly this recipient, reference, user, idempotency key or
+    provider's message id; the newest 500 of each."""
     found = as_uuid(term)
-    if found:
-        return rows.filter(pk=found)
-    # All these indexes begin with the client, of whom there are few: naming them all makes each usable.
-    clients = list(Client.objects.values_list("pk", flat=True))
-    ids = {pk for condition in _conditions(term) for pk in _newest(condition, clients)}
-    return rows.filter(pk__in=ids)
+    ids = {found} if found else set()
+    clients = selectors.client_ids()
+    for text in {term, term.lower()}:
+        ids.update(labelled("recipient", text, clients))
+    for label in ("reference", "user_id", "idempotency_key"):
+        ids.update(labelled(label, term, clients))
+    return ids.union(_ids(_MESSAGE, text=term, most=FOUND_MOST))
 
 
 def find_same_recipient(rows: QuerySet[Notification], notification_id: str | None) -> QuerySet[Notification]:
-    """The newest 500 that went to the recipient of that notification over the same channel."""
+    """Of the newest 500 that went to the recipient of that notification, those over the same channel."""
     found = as_uuid(notification_id or "")
     like = Notification.objects.filter(pk=found).values_list("recipient", "channel").first() if found else None
     if like is None:
         return rows.none()
     recipient, channel = like
-    clients = list(Client.objects.values_list("pk", flat=True))
-    return rows.filter(pk__in=list(_newest(Q(recipient=recipient, channel=channel), clients)))
+    return rows.filter(pk__in=labelled("recipient", recipient, selectors.client_ids()), channel=channel)
 
 
-def _conditions(term: str) -> Iterator[Q]:
-    yield Q(recipient__in={term, term.lower()})
-    yield Q(reference=term) & ~Q(reference="")
-    yield Q(user_id=term) & ~Q(user_id="")
-    yield Q(idempotency_key=term)
+def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | None = None) -> list[UUID]:
+    """The newest with exactly this label.
+
+    Args:
+        label: a key of `_LABELS`.
+        most: how many at most; None means FOUND_MOST.
+    """
+    statement = _LABELLED.format(label=_LABELS[label])
+    return _ids(statement, clients=list(clients), text=text, most=most or FOUND_MOST)
 
 
-def _newest(condition: Q, clients: Sequence[UUID]) -> QuerySet[Notification, UUID]:
-    matches = Notification.objects.filter(condition, client__in=clients)
-    return matches.order_by("-pk").values_list("pk", flat=True)[:FOUND_MOST]
+def _ids(statement: str, **values: Any) -> list[UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [identity for (identity,) in cursor.fetchall()]

@@ -132,7 +132,7 @@ def test_bar__on_every_page__leads_to_what_the_person_may_see(client, django_use
     client.force_login(viewer)
     page = client.get(address).content.decode()
     assert f'<a href="{address}" aria-current="page">' in page
-    assert 'href="/admin/notifications/deadletter/"' in page
+    assert 'href="/admin/dead-letters/"' in page
     client.force_login(django_user_model.objects.create(username="nobody", is_staff=True))
     assert "nq-bar" not in client.get("/admin/").content.decode()
 
@@ -146,7 +146,7 @@ def test_console__models_of_the_app__are_all_registered():
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_pages__each_table__list_and_detail_open_without_a_secret(admin_client, rows, model):
     pages = [
-        admin_client.get(address(model, "changelist")),
+        admin_client.get(address(model, "changelist"), follow=True),
         admin_client.get(address(model, "change", rows[model].pk)),
     ]
     for page in pages:

@@ -1,16 +1,23 @@
-"""The console's actions on dead letters: asked for a reason, done by the API's services, recorded."""
+"""The console's acts on dead letters: asked for a reason, done by the API's services, recorded, once."""
+
+from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
-from notifications.models import Notification, OperatorAction
+from notifications import services
+from notifications.errors import TooLate
+from notifications.models import ActorKind, Notification, OperatorAction
+from notifications.services import Actor
 from notifications.status import Status
+from notifyq.roles import Role
 from tests.support.factories import NotificationFactory, ago
 
 pytestmark = pytest.mark.django_db
-LIST = "admin:notifications_deadletter_changelist"
+ACT, LIST = "/admin/dead-letters/act/", "/admin/dead-letters/list/"
 HELD = {"last_error_code": "UNCONFIRMED", "unconfirmed_provider": "sandbox"}
+OPS = Actor(ActorKind.USER, "ops")
 
 
 @pytest.fixture
@@ -19,62 +26,85 @@ def console(client, django_user_model):
     return client
 
 
-def act(console, action, rows, **more):
-    data = {"action": action, "_selected_action": [str(row.pk) for row in rows], **more}
-    return console.post(reverse(LIST), data, follow=True)
+def form(action, rows, **more):
+    return {"act": action, "row": [str(row.pk) for row in rows], **more}
+
+
+def confirm(console, action, rows, **more):
+    more = {"confirmed": "yes", "reason": "the relay is back"} | more
+    return console.post(ACT, form(action, rows, **more), follow=True)
 
 
 def dead(**columns):
     return NotificationFactory(status=Status.DEAD_LETTERED, **columns)
 
 
-def test_list__by_kind__shows_those(console):
-    rows = {"dead": dead(), "held": dead(**HELD), "failed": NotificationFactory(status=Status.FAILED)}
-    NotificationFactory(status=Status.SENT)
-
-    def shown(query):
-        ids = {row.pk for row in console.get(reverse(LIST) + query).context["cl"].result_list}
-        return {name for name, row in rows.items() if row.pk in ids}, len(ids)
-
-    assert shown("") == ({"dead", "held"}, 2)
-    assert shown("?kind=unconfirmed") == ({"held"}, 1)
-    assert shown("?kind=failed") == ({"failed"}, 1)
-    assert shown("?kind=all") == ({"dead", "held", "failed"}, 3)
+def kill(row, status=Status.DEAD_LETTERED):
+    """It failed again."""
+    Notification.objects.filter(pk=row.pk).update(status=status, finished_at=ago(0), outcome_sequence=7)
 
 
-def test_retry__chosen__asks_for_a_reason_first(console):
+@pytest.mark.parametrize("send", ["get", "post"])
+def test_retry__chosen__asks_for_a_reason_first(console, send):
     row = dead(**HELD)
 
-    page = act(console, "retry", [row]).content.decode()
+    page = getattr(console, send)(ACT, form("retry", [row])).content.decode()
 
     assert "Reason, for the record" in page
     assert "may have been sent already" in page
+    assert f'value="{row.pk}:0"' in page
+    assert Notification.objects.get().status == Status.DEAD_LETTERED
+
+
+def test_retry__by_get_with_all_that_a_confirmed_form_has__only_asks(console):
+    console.get(ACT, form("retry", [dead()], confirmed="yes", reason="x"))
+
     assert Notification.objects.get().status == Status.DEAD_LETTERED
 
 
 def test_retry__confirmed_without_a_reason__asks_again(console):
-    page = act(console, "retry", [dead()], confirmed="yes", reason=" ").content.decode()
+    page = confirm(console, "retry", [dead()], reason=" ").content.decode()
 
     assert "Please give a reason." in page
     assert not OperatorAction.objects.exists()
 
 
 def test_retry__confirmed__takes_them_back_in_the_users_name(console):
-    rows = [dead(), dead()]
+    rows = [dead(), dead(), NotificationFactory(status=Status.FAILED)]
 
-    page = act(console, "retry", rows, confirmed="yes", reason="the relay is back").content.decode()
+    page = confirm(console, "retry", rows, back="kind=failed&channel=SMS")
 
-    assert "done for 2 of 2" in page
+    assert page.redirect_chain == [(f"{LIST}?kind=failed&channel=SMS", 302)]
+    assert "done for 3 of 3" in page.content.decode()
     assert set(Notification.objects.values_list("status", "operator_retry_count")) == {("PENDING", 1)}
     assert set(OperatorAction.objects.values_list("action", "actor_kind", "actor", "reason")) == {
         ("RETRY", "USER", "ops", "the relay is back")
     }
 
 
-def test_retry__one_is_past_its_time_to_live__is_left_and_told(console):
-    rows = [dead(), dead(expires_at=ago(1))]
+def test_retry__sent_twice_and_failed_in_between__happens_once(console):
+    row = dead()
+    seen = {"act": "retry", "row": [f"{row.pk}:0"], "confirmed": "yes", "reason": "x"}
+    console.post(ACT, seen)
+    kill(row)
 
-    page = act(console, "retry", rows, confirmed="yes", reason="x").content.decode()
+    page = console.post(ACT, seen, follow=True).content.decode()
+
+    assert "1 left alone: it was retried and failed again since" in page
+    assert OperatorAction.objects.count() == 1
+    console.post(ACT, seen | {"row": [f"{row.pk}:7"]})  # a fresh look at it
+    assert OperatorAction.objects.count() == 2
+
+
+def test_retry__sent_twice__the_second_finds_it_pending(console):
+    row = dead()
+    confirm(console, "retry", [row])
+
+    assert "1 left alone: it is PENDING" in confirm(console, "retry", [row]).content.decode()
+
+
+def test_retry__one_is_past_its_time_to_live__is_left_and_told(console):
+    page = confirm(console, "retry", [dead(), dead(expires_at=ago(1))]).content.decode()
 
     assert "done for 1 of 2" in page
     assert "1 left alone: its time to live is over" in page
@@ -84,26 +114,95 @@ def test_retry__one_is_past_its_time_to_live__is_left_and_told(console):
 def test_resolve__held_and_another__decides_only_the_held_one(console, action, status):
     held, other = dead(**HELD), dead()
 
-    page = act(console, action, [held, other], confirmed="yes", reason="asked").content.decode()
+    asked = console.post(ACT, form(action, [held, other])).content.decode()
+    page = confirm(console, action, [held, other]).content.decode()
 
+    assert "1 of the chosen is left out" in asked
     assert "1 left alone: it is not held as unconfirmed" in page
     assert [Notification.objects.get(pk=r.pk).status for r in (held, other)] == [status, Status.DEAD_LETTERED]
 
 
-def test_actions__without_the_permission__are_not_there(client, django_user_model):
-    user = django_user_model.objects.create(username="reader", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_deadletter"))
+def test_services__of_an_end_that_is_past__leave_it_alone(console):
+    row = dead(**HELD, outcome_sequence=2)
+    for do in (services.retry, lambda *args, **more: services.resolve(*args, outcome="SENT", reason="x", **more)):
+        with pytest.raises(TooLate):
+            do(row.pk, OPS, outcome_sequence=1)
+
+    assert services.resolve(row.pk, OPS, outcome="FAILED", reason="x", outcome_sequence=2).status == Status.FAILED
+    assert services.retry(row.pk, OPS, outcome_sequence=3).status == Status.PENDING
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"act": "retry"},
+        {"act": "delete", "row": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8"},
+        {"act": "retry", "row": ["x", "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8:-1", "01a22cbf-5d05-7797-8b38:3"]},
+        {"row": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8"},
+    ],
+)
+def test_act__not_readable__does_nothing_and_says_so(console, sent):
+    page = console.post(ACT, sent | {"confirmed": "yes", "reason": "x"}, follow=True)
+
+    assert page.redirect_chain[0][0] == LIST
+    assert "Nothing was done" in page.content.decode()
+
+
+def test_act__on_what_does_not_exist__says_so(console):
+    sent = {"act": "retry", "row": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8"}
+
+    assert "Nothing is left to do" in console.post(ACT, sent).content.decode()
+    done = console.post(ACT, sent | {"confirmed": "yes", "reason": "x"}, follow=True).content.decode()
+    assert "1 left alone: there is no such notification" in done
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "a=b\r\nX: y", "?x=1#y"])
+def test_act__back_to_elsewhere__stays_with_the_list(console, back):
+    page = console.post(ACT, form("retry", [dead()], confirmed="yes", reason="x", back=back))
+
+    assert page["Location"].split("?")[0] == LIST
+
+
+@pytest.mark.parametrize(
+    ("role", "code"), [(None, 403), (Role.VIEWER, 403), (Role.OPERATOR, 302), (Role.ADMINISTRATOR, 302)]
+)
+def test_act__by_role__only_operators(client, django_user_model, role, code):
+    user = django_user_model.objects.create(username="somebody", is_staff=True)
+    user.groups.add(*Group.objects.filter(name=role))
     client.force_login(user)
     row = dead()
 
-    assert b"Retry" not in client.get(reverse(LIST)).content
-    act(client, "retry", [row], confirmed="yes", reason="x")
-    assert Notification.objects.get().status == Status.DEAD_LETTERED
+    assert client.post(ACT, form("retry", [row], confirmed="yes", reason="x")).status_code == code
+    assert Notification.objects.get().status == (Status.PENDING if code == 302 else Status.DEAD_LETTERED)
+
+
+def test_acts__without_the_permission__are_not_offered(client, django_user_model):
+    user = django_user_model.objects.create(username="reader", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_deadletter"))
+    client.force_login(user)
+    dead()
+
+    page = client.get(LIST).content.decode()
+
+    assert "a_reason" in page
+    assert "Retry" not in page
+    assert "checkbox" not in page
+
+
+def test_confirmation__of_one_who_may_not_see_recipients__masks_them(client, django_user_model):
+    user = django_user_model.objects.create(username="blind", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="operate_notification"))
+    client.force_login(user)
+
+    page = client.post(ACT, form("retry", [dead(recipient="ada.private@example.org")])).content.decode()
+
+    assert "a…@example.org" in page
+    assert "ada.private" not in page
 
 
 def test_page__of_a_notification__shows_what_was_done(console):
     row = dead()
-    act(console, "retry", [row], confirmed="yes", reason="the relay is back")
+    confirm(console, "retry", [row])
 
     page = console.get(reverse("admin:notifications_notification_change", args=[row.pk])).content.decode()
 

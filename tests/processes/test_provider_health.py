@@ -28,6 +28,7 @@ START = ("--processes", str(PROCESSES), "--concurrency", str(SEATS))
 A_FAILS = {
     "NOTIFYQ_EMAIL_PROVIDERS": "sandbox:a,sandbox:b",
     "NOTIFYQ_SANDBOX_A_DEDUPE": "false",
+    "NOTIFYQ_SANDBOX_A_LOOKUP": "false",
     "NOTIFYQ_SEND_TIMEOUT_SECONDS": "0.5",
     "NOTIFYQ_BREAKER_FAILURES": str(FAILURES),
     "NOTIFYQ_BREAKER_COOLDOWN_SECONDS": "600",
@@ -130,7 +131,7 @@ def test_outage__of_the_only_provider__puts_off_few_uncounted_and_sends_all_when
     add(200)
     unavailable = Notification.objects.filter(waiting_reason=WaitingReason.PROVIDER_UNAVAILABLE)
     wait_until(unavailable.exists, 30, "the breaker is open")
-    wait_until(lambda: ProviderHealth.objects.get().trips >= 3, 30, "it was probed some times")
+    wait_until(ProviderHealth.objects.filter(trips__gte=3).exists, 30, "it was probed some times")
 
     touched = Notification.objects.filter(updated_at__gt=F("created_at"))
     assert touched.count() < 100, "what cannot be sent is left where it is"

@@ -1,0 +1,172 @@
+"""The form that a list of the undelivered is narrowed down with, and what it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.utils.dateparse import parse_datetime
+
+from notifications import selectors
+from notifications.admin.search import find_ids, labelled
+from notifications.channel import Channel
+from notifications.models import Client
+from notifications.outcome import UNCONFIRMED
+from notifications.request import canonical_filter
+from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
+from notifications.undelivered import NONE, Kind, Wanted
+
+RECIPIENT_MAX_LENGTH = 1024
+PROVIDER_MAX_LENGTH = 40
+CODE_MAX_LENGTH = 64
+LABELLED_MOST = 5_000
+"""How many of one recipient or reference are looked through, the newest."""
+KINDS = {
+    Kind.DEAD: "dead letters",
+    Kind.HELD: "held as unconfirmed",
+    Kind.FAILED: "failed for good",
+    Kind.ALL: "all undelivered",
+}
+
+
+class InstantInput(forms.DateTimeInput):
+    """The browser's own picker, to the second; it knows no zones, so what it holds is UTC."""
+
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"step": 1})
+
+    def format_value(self, value: Any) -> str | None:
+        at = value if isinstance(value, datetime) else _instant(str(value or ""))
+        return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S") if at else None
+
+
+class FilterForm(forms.Form):
+    """Every field may be left empty. One that cannot be read narrows nothing down: the list stays empty instead."""
+
+    kind = forms.ChoiceField(choices=list(KINDS.items()), required=False)
+    channel = forms.ChoiceField(choices=[("", "any"), *((c.value, c.value) for c in Channel)], required=False)
+    provider = forms.CharField(max_length=PROVIDER_MAX_LENGTH, required=False)
+    error_code = forms.CharField(max_length=CODE_MAX_LENGTH, required=False)
+    client = forms.ModelChoiceField(Client.objects.all(), required=False, empty_label="any", label="Client")
+    recipient = forms.CharField(max_length=RECIPIENT_MAX_LENGTH, required=False)
+    reference = forms.CharField(max_length=LABEL_MAX_LENGTH, required=False)
+    after = forms.DateTimeField(required=False, widget=InstantInput(), label="Ended from (UTC)")
+    before = forms.DateTimeField(required=False, widget=InstantInput(), label="Ended before (UTC)")
+    q = forms.CharField(max_length=RECIPIENT_MAX_LENGTH, required=False, label="Search")
+
+    def clean_recipient(self) -> str:
+        try:
+            return canonical_filter(self.cleaned_data["recipient"]) if self.cleaned_data["recipient"] else ""
+        except Invalid as problem:
+            raise forms.ValidationError(problem.message) from None
+
+    def clean_kind(self) -> Kind:
+        return Kind(self.cleaned_data["kind"] or Kind.DEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What was asked for.
+
+    Attributes:
+        wanted: None when some of it could not be read.
+        is_cut: there are more of the recipient, or with the reference, than were looked through.
+    """
+
+    form: FilterForm
+    wanted: Wanted | None
+    is_cut: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        return self.wanted.kind if self.wanted else Kind.DEAD
+
+    @property
+    def is_narrow(self) -> bool:
+        """Anything but a kind was asked for."""
+        return any(self.form.data.get(name) for name in self.form.fields if name != "kind")
+
+    @property
+    def parts(self) -> list[tuple[str, str, str]]:
+        """What is asked for beside the kind: (label, text, the filter without it)."""
+        return [
+            (str(field.label), self._text(field), self.query(**{field.name: ""}))
+            for field in self.form
+            if field.name != "kind" and field.value()
+        ]
+
+    def _text(self, field: forms.BoundField) -> str:
+        read = getattr(self.form, "cleaned_data", {}).get(field.name) or field.value()
+        return f"{read.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if isinstance(read, datetime) else str(read)
+
+    def query(self, **changes: str) -> str:
+        """The same filter in an address, with some of it changed."""
+        given = {name: self.form.data.get(name, "") for name in self.form.fields} | changes
+        return urlencode({name: text for name, text in given.items() if text})
+
+
+def read_filter(data: Mapping[str, str]) -> Filter:
+    """What an address asks for. Looks up the ids of what was searched for."""
+    form = FilterForm(data)
+    if not form.is_valid():
+        return Filter(form, None)
+    asked = form.cleaned_data
+    client_id = asked["client"].pk if asked["client"] else None
+    ids, is_cut = _ids(asked, client_id)
+    wanted = Wanted(
+        kind=asked["kind"],
+        channel=asked["channel"] or None,
+        provider=asked["provider"] or None,
+        error_code=asked["error_code"] or None,
+        client_id=client_id,
+        after=asked["after"],
+        before=asked["before"],
+        ids=ids,
+    )
+    return Filter(form, wanted, is_cut)
+
+
+def bulk_query(asked: Filter) -> str:
+    """What matches, as the page for acts on many takes it; empty where that page could not mean the same.
+
+    It leaves out what may have been sent unless the error code names it, takes one status, and searches nothing.
+    """
+    wanted = asked.wanted
+    if wanted is None or len(wanted.kind.statuses) != 1 or asked.form.cleaned_data["q"]:
+        return ""
+    if NONE in (wanted.provider, wanted.error_code) or (wanted.kind is Kind.HELD and wanted.error_code != UNCONFIRMED):
+        return ""
+    given = asked.form.cleaned_data
+    values = {
+        "act": "retry",
+        "status": wanted.kind.statuses[0].value,
+        **{name: given[name] for name in ("channel", "provider", "error_code", "recipient", "reference")},
+        "client": wanted.client_id,
+        **{name: given[name] and f"{given[name].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for name in ("after", "before")},
+    }
+    return urlencode({name: value for name, value in values.items() if value})
+
+
+def _ids(asked: Mapping[str, Any], client_id: UUID | None) -> tuple[set[UUID] | None, bool]:
+    """Those that everything that was searched for has in common; None when nothing was."""
+    clients = [client_id] if client_id else selectors.client_ids()
+    labels = [label for label in ("recipient", "reference") if asked[label]]
+    found = [set(labelled(label, asked[label], clients, most=LABELLED_MOST)) for label in labels]
+    is_cut = any(len(ids) == LABELLED_MOST for ids in found)
+    found += [find_ids(asked["q"])] if asked["q"] else []
+    return (set.intersection(*found) if found else None), is_cut
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        return None
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,48 @@
+"""The undelivered one by one."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from notifications.admin.dead_letters.filter import KINDS, LABELLED_MOST, Filter, bulk_query, read_filter
+from notifications.admin.dead_letters.rows import row_of
+from notifications.undelivered import WALKED_MOST, Page, Place, page_of
+from notifyq.roles import OPERATE
+
+
+def show_list(request: HttpRequest) -> HttpResponse:
+    """One page of those that match, the latest first."""
+    asked = read_filter(request.GET.dict())
+    place = Place.decode(request.GET.get("place", ""))
+    page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
+    may_act = request.user.has_perm(OPERATE)
+    context = {
+        **admin.site.each_context(request),
+        "title": KINDS[asked.kind].capitalize(),
+        "filter": asked,
+        "form": asked.form,
+        "kinds": [(kind, name, asked.query(kind=kind)) for kind, name in KINDS.items()],
+        "rows": [row_of(row, request) for row in page.rows],
+        "page": page,
+        "older": _address(asked, page.older) if page.older else "",
+        "newer": _address(asked, page.newer) if page.newer else "",
+        "first": _address(asked, None) if place else "",
+        "may_act": may_act,
+        "bulk_address": _bulk(asked) if may_act and page.rows else "",
+        "walked_most": WALKED_MOST,
+        "labelled_most": LABELLED_MOST,
+    }
+    return TemplateResponse(request, "console/dead_letters/list.html", context)
+
+
+def _address(asked: Filter, place: Place | None) -> str:
+    return f"?{asked.query(place=place.encode() if place else '')}"
+
+
+def _bulk(asked: Filter) -> str:
+    """Where everything that matches can be acted on; empty where that page could not mean the same."""
+    query = bulk_query(asked)
+    return f"{reverse('admin:bulk-preview')}?{query}" if query else ""
