@@ -13,11 +13,12 @@ from tests.browser.visitor import BrowserWindow
 
 FRONT = "/admin/"
 LOGIN = "/admin/login/"
-DEAD_LETTERS = "/admin/notifications/deadletter/"
-NOTIFICATIONS = "/admin/notifications/notification/"
-PROVIDERS = "/admin/notifications/providerhealth/"
+DEAD_LETTERS = "/admin/dead-letters/"
+DEAD_LETTER_LIST = "/admin/dead-letters/list/"
 BULK_ACTS = "/admin/bulk/"
 BULK_PREVIEW = "/admin/bulk/preview/?act=retry"
+NOTIFICATIONS = "/admin/notifications/notification/"
+PROVIDERS = "/admin/notifications/providerhealth/"
 PAUSES = "/admin/notifications/pause/"
 WEBHOOK_EVENTS = "/admin/webhooks/webhookevent/"
 BAR = "nav.nq-bar"
@@ -25,8 +26,8 @@ BAR = "nav.nq-bar"
 
 def forged_retry(notification_id: UUID) -> tuple[str, dict[str, str]]:
     """Where the form of a retry is sent, and what it holds, for somebody who has no such form."""
-    fields = {"action": "retry", "_selected_action": str(notification_id), "confirmed": "yes", "reason": "by hand"}
-    return DEAD_LETTERS, fields
+    fields = {"act": "retry", "row": str(notification_id), "confirmed": "yes", "reason": "by hand"}
+    return "/admin/dead-letters/act/", fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,10 @@ class KeyStep:
 def way_to_retry_all(reason: str) -> tuple[KeyStep, ...]:
     """From the front page to the end of a retry of all dead letters."""
     return (
-        KeyStep(f"{BAR} a[href='{DEAD_LETTERS}']", "Enter", leads_to="#changelist"),
-        KeyStep("select[name=action]", text="Retry"),
-        KeyStep("#action-toggle", "Space"),
-        KeyStep("button[name=index]", "Enter", is_above=True, leads_to="form.nq-confirm"),
+        KeyStep(f"{BAR} a[href='{DEAD_LETTERS}']", "Enter", leads_to="section[aria-labelledby=groups]"),
+        KeyStep("section[aria-labelledby=groups] p a", "Enter", leads_to=".nq-acts"),
+        KeyStep(".nq-tick-all input", "Space"),
+        KeyStep(".nq-acts button[value=retry]", "Enter", leads_to="form.nq-confirm"),
         KeyStep("#id_reason", text=reason),
         KeyStep("form.nq-confirm input[type=submit]", "Enter", leads_to="ul.messagelist"),
     )
@@ -89,8 +90,26 @@ class FrontPage:
         words: str = self.page.locator(f".nq-chart-{status.lower()} figcaption").inner_text()
         return words.removeprefix(words.split()[0]).split()[0]
 
-    def open_dead_letters(self) -> DeadLetters:
-        self.page.locator(".nq-tiles a", has_text="dead letters").click()
+    def open_dead_letters(self) -> DeadLetterGroups:
+        self.page.locator(f"{BAR} a", has_text="Dead letters").click()
+        return DeadLetterGroups(self.page)
+
+
+class DeadLetterGroups:
+    """What ended undelivered, by why."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("section[aria-labelledby=groups]").wait_for()
+
+    @property
+    def groups(self) -> list[tuple[str, str]]:
+        """Error code and count of each."""
+        rows = self.page.locator("section[aria-labelledby=groups] tbody tr").all()
+        return [(row.locator("a").inner_text(), row.locator("td[data-label=Count]").inner_text()) for row in rows]
+
+    def open_group(self, error_code: str) -> DeadLetters:
+        self.page.locator("section[aria-labelledby=groups] a", has_text=error_code).click()
         return DeadLetters(self.page)
 
 
@@ -99,42 +118,73 @@ class DeadLetters:
 
     def __init__(self, page: Any) -> None:
         self.page = page
-        page.locator("#changelist").wait_for()
+        page.locator("nav[aria-label=Kinds]").wait_for()
 
     @classmethod
     def opened(cls, window: BrowserWindow, page: Any = None) -> DeadLetters:
-        return cls(window.go(DEAD_LETTERS, page))
+        return cls(window.go(DEAD_LETTER_LIST, page))
 
     @property
     def count(self) -> int:
-        return int(self.page.locator("#result_list tbody tr").count())
+        return int(self.page.locator("table.nq-cards tbody tr").count())
 
     @property
     def acts(self) -> list[str]:
         """What the page offers to do; empty for those who may not act."""
-        offered: list[str] = self.page.locator("select[name=action] option").all_inner_texts()
-        return [text for text in offered if text.strip("- ")]
+        offered: list[str] = self.page.locator(".nq-acts button, .nq-row-acts a").all_inner_texts()
+        return offered
 
     @property
     def tick_boxes(self) -> int:
         return int(self.page.locator("input[type=checkbox]").count())
 
-    def narrow(self, filter_name: str) -> None:
-        """Follow one of the filters beside the list."""
-        self.page.locator("#changelist-filter a", has_text=filter_name).first.click()
-        self.page.wait_for_load_state()
-
     def drill_down(self, row: int = 0) -> NotificationPage:
-        self.page.locator("#result_list tbody tr").nth(row).locator("th a").click()
+        self.page.locator("td.nq-ended a").nth(row).click()
         return NotificationPage(self.page)
 
     def ask_to_retry_all(self) -> ConfirmRetry:
         """Tick everything and choose the act: what follows is a preview, nothing is done yet."""
-        for box in self.page.locator("input.action-select").all():  # the one that ticks them all is a script
+        for box in self.page.locator("input[name=row]").all():  # the one that ticks them all is a script
             box.check()
-        self.page.locator("select[name=action]").select_option("retry")
-        self.page.locator("button[name=index]").click()
+        self.page.locator(".nq-acts button[value=retry]").click()
         return ConfirmRetry(self.page)
+
+    def ask_to_retry_what_matches(self) -> BulkPreview:
+        """Everything in the filter, on this page or not."""
+        self.page.locator("a.nq-bulk").click()
+        return BulkPreview(self.page)
+
+
+class BulkPreview:
+    """How many match, before anything is done."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("section[aria-labelledby=preview]").wait_for()
+
+    @property
+    def counted(self) -> str:
+        return str(self.page.locator(".nq-big").inner_text())
+
+    def confirm(self, reason: str) -> BulkProgress:
+        self.page.get_by_label("Reason, for the record").fill(reason)
+        self.page.locator("section[aria-labelledby=confirm] button").click()
+        return BulkProgress(self.page)
+
+
+class BulkProgress:
+    """What an act on many has come to; the page refreshes itself."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("progress").wait_for()
+
+    @property
+    def text(self) -> str:
+        return str(self.page.locator("section[aria-labelledby=progress]").inner_text())
+
+    def wait_until_done(self) -> None:
+        self.page.locator(".nq-badge", has_text="DONE").wait_for()
 
 
 class ConfirmRetry:
@@ -146,7 +196,7 @@ class ConfirmRetry:
 
     @property
     def previewed_count(self) -> int:
-        return int(self.page.locator(".nq-chosen tbody tr").count())
+        return int(self.page.locator("form.nq-confirm tbody tr").count())
 
     def confirm(self, reason: str) -> list[str]:
         """Go on; returns what the page says came of it."""

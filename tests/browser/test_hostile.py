@@ -60,12 +60,14 @@ def hostile(db: None) -> Notification:
 
 
 def addresses(row: Notification) -> Iterator[str]:
-    yield from (pages.FRONT, pages.DEAD_LETTERS, pages.NOTIFICATIONS, pages.PAUSES, pages.WEBHOOK_EVENTS)
-    yield from (f"{place}{row.pk}/change/" for place in (pages.NOTIFICATIONS, pages.DEAD_LETTERS))
+    yield from (pages.FRONT, pages.NOTIFICATIONS, pages.PAUSES, pages.WEBHOOK_EVENTS)
+    yield from (pages.DEAD_LETTERS, pages.DEAD_LETTER_LIST, pages.notification(row.pk))
+    yield f"/admin/notifications/deadletter/{row.pk}/change/"
     yield from ("/admin/notifications/operatoraction/", "/admin/notifications/attempt/")
     yield from ("/admin/webhooks/webhookendpoint/", pages.PROVIDERS, pages.BULK_PREVIEW)
     yield f"{pages.BULK_PREVIEW}&error_code={quote(EVIL)}&recipient={quote(EVIL)}"
     yield f"{pages.NOTIFICATIONS}?q={quote(EVIL)}&status={quote(EVIL)}"
+    yield f"{pages.DEAD_LETTER_LIST}?q={quote(EVIL)}&error_code={quote(EVIL[:40])}&client={quote(EVIL)}"
     yield f"{pages.FRONT}?span={quote(EVIL)}"
 
 
@@ -91,6 +93,16 @@ def test_hostile__acted_upon__is_only_text_in_what_is_asked_and_answered(
     assert "done for 1 of 1" in preview.confirm(EVIL)[0]
     assert is_harmless(preview.page)
     assert OperatorAction.objects.filter(reason=EVIL).count() == 2
+
+
+def test_hostile__all_that_matches_acted_upon__is_only_text_in_preview_and_progress(
+    operator: BrowserWindow, hostile: Notification
+) -> None:
+    preview = DeadLetters.opened(operator).ask_to_retry_what_matches()
+    assert is_harmless(preview.page)
+    assert is_harmless(preview.confirm(EVIL).page)
+    for address in (pages.BULK_ACTS, f"{pages.BULK_PREVIEW}&error_code={quote(EVIL)}&recipient={quote(EVIL)}"):
+        assert is_harmless(operator.go(address))
 
 
 def test_front_page__part_that_refreshes_itself__is_only_text(operator: BrowserWindow, hostile: Notification) -> None:

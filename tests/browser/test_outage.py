@@ -6,10 +6,11 @@ from notifications.models import Notification, OperatorAction
 from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER
-from tests.browser.pages import DeadLetters, FrontPage, LoginPage
+from tests.browser.pages import FrontPage, LoginPage
 from tests.browser.visitor import Visitors, person
 from tests.support.outage import SimulatedVendor
 from tests.support.rows import add, all_are
+from tests.support.waiting import wait_until
 
 pytestmark = IN_THE_BROWSER
 PASSWORD = "long enough, and only here"
@@ -30,22 +31,24 @@ def test_outage__from_the_first_dead_letter_to_the_last_sent__is_handled_in_the_
     LoginPage(operator).log_in("operator", PASSWORD)
     front = FrontPage(operator)
     assert front.figure("dead letters") == str(COUNT)
-    dead = front.open_dead_letters()
+    why = front.open_dead_letters()
+    assert why.groups == [("not_accepted", str(COUNT))]
+    dead = why.open_group("not_accepted")
     assert dead.count == COUNT
     one = dead.drill_down()
     assert "not_accepted" in one.text
     assert "TEMPORARY" in one.text
 
-    preview = DeadLetters.opened(operator).ask_to_retry_all()
-    assert preview.previewed_count == COUNT
+    preview = front.open_dead_letters().open_group("not_accepted").ask_to_retry_what_matches()
+    assert preview.counted == str(COUNT)
     assert all_are(Status.DEAD_LETTERED, COUNT)
-    said = preview.confirm("the vendor is back")
-    assert said == [f"Retry: done for {COUNT} of {COUNT}."]
-    assert all_are(Status.PENDING, COUNT)
-
     vendor.come_back()
-    vendor.drain()
-    assert all_are(Status.SENT, COUNT)
+    progress = preview.confirm("the vendor is back")
+    assert f"0 of {COUNT} done" in progress.text
+    with vendor.working():
+        progress.wait_until_done()
+        wait_until(lambda: all_are(Status.SENT, COUNT), 20, "all are sent")
+    assert f"{COUNT} of {COUNT} done" in progress.text
     assert vendor.accepted_count == COUNT
     front = FrontPage(operator)
     assert front.figure("dead letters") == "0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from notifications.channel import Channel
@@ -52,14 +53,28 @@ class SimulatedVendor:
         return self._vendor.store.counters().accepted
 
     def drain(self) -> None:
-        """Let one worker deliver through it whatever is due, in a thread, as each keeps a connection of its own."""
-        built = chains.build(
-            dict.fromkeys((Channel.EMAIL, Channel.SMS, Channel.PUSH), ("sandbox",)),
-            Environment({"NOTIFYQ_SANDBOX_URL": self._url}),
-        )
-        worker = Worker(new_worker_id(Role.DELIVERY), OPTIONS, built)
+        """Let one worker deliver through it whatever is due."""
+        with self._worker(drain=True):
+            pass
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Let one worker deliver through it until the block ends."""
+        with self._worker(drain=False) as worker:
+            try:
+                yield
+            finally:
+                worker.stop()
+
+    @contextmanager
+    def _worker(self, *, drain: bool) -> Iterator[Worker]:
+        """One in a thread, as each keeps a connection of its own; the block ends when it does."""
+        names = dict.fromkeys((Channel.EMAIL, Channel.SMS, Channel.PUSH), ("sandbox",))
+        built = chains.build(names, Environment({"NOTIFYQ_SANDBOX_URL": self._url}))
+        worker = Worker(new_worker_id(Role.DELIVERY), replace(OPTIONS, drain=drain), built)
         thread = threading.Thread(target=worker.run, daemon=True)
         thread.start()
+        yield worker
         thread.join(DRAIN_SECONDS)
         chains.close(built)
         assert not thread.is_alive()
