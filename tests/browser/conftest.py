@@ -24,8 +24,9 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
+    """Closed before tests from elsewhere follow: they may have event loops of their own."""
     playwright = need("playwright.sync_api")
     if not CHROMIUM.exists():
         missing(f"{CHROMIUM} is not installed")
