@@ -214,8 +214,19 @@ class NotificationPage:
         page.wait_for_url("**/change/")
 
     @classmethod
-    def opened(cls, window: BrowserWindow, notification_id: UUID) -> NotificationPage:
-        return cls(window.go(notification(notification_id)))
+    def opened(cls, window: BrowserWindow, notification_id: UUID, page: Any = None) -> NotificationPage:
+        return cls(window.go(notification(notification_id), page))
+
+    def act(self, title: str, reason: str) -> list[str]:
+        """Unfold one of the forms and send it; returns what the page says came of it."""
+        self.page.bring_to_front()
+        form = self.page.locator("details.nq-act", has=self.page.get_by_text(title, exact=True))
+        form.locator("summary").click()
+        form.get_by_label("Reason").fill(reason)
+        form.get_by_role("button").click()
+        self.page.locator("ul.messagelist").wait_for()
+        said: list[str] = self.page.locator("ul.messagelist li").all_inner_texts()
+        return said
 
     @property
     def text(self) -> str:

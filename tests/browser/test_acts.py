@@ -8,7 +8,7 @@ from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
 from tests.browser.pages import DeadLetters, FrontPage, NotificationPage
 from tests.browser.visitor import BrowserWindow, Visitors
-from tests.support.factories import NotificationFactory
+from tests.support.factories import NotificationFactory, ago
 from tests.support.rows import all_are
 
 pytestmark = IN_THE_BROWSER
@@ -33,6 +33,19 @@ def test_retry__confirmed_in_two_tabs__has_one_effect(operator: BrowserWindow) -
     row.refresh_from_db()
     assert (row.status, row.operator_retry_count) == (Status.PENDING, 1)
     assert OperatorAction.objects.count() == 1
+
+
+def test_cancel__pressed_in_two_tabs__has_one_effect_and_says_so(operator: BrowserWindow) -> None:
+    row = NotificationFactory(send_at=ago(-3600))
+    tabs = [NotificationPage.opened(operator, row.pk, tab) for tab in (operator.page, operator.tab())]
+
+    said = [tab.act("Cancel", "pressed twice") for tab in tabs]
+
+    assert "Nothing was done" not in said[0][0]
+    assert said[1][0].startswith("Nothing was done.")
+    row.refresh_from_db()
+    assert row.status == Status.CANCELLED
+    assert OperatorAction.objects.get().reason == "pressed twice"
 
 
 def test_retry__without_javascript__works_all_the_same(visitors: Visitors) -> None:
