@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),
         ("contenttypes", "0002_remove_content_type_name"),
-        ("notifications", "0019_remove_old_undelivered_index"),
+        ("notifications", "0022_remove_old_undelivered_index"),
         ("ratelimits", "0002_meter_requests"),
         ("webhooks", "0003_let_people_operate"),
     ]

@@ -9,7 +9,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies: ClassVar = [("notifications", "0019_carry_why_undelivered")]
+    dependencies: ClassVar = [("notifications", "0021_carry_why_undelivered")]
 
     operations: ClassVar = [
         RemoveIndexConcurrently(model_name="notification", name="notification_undelivered_old"),

@@ -6,7 +6,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies: ClassVar = [("notifications", "0018_index_waiting")]
+    dependencies: ClassVar = [("notifications", "0019_index_waiting")]
 
     operations: ClassVar = [
         migrations.RenameIndex(

@@ -11,7 +11,7 @@ SELDOM = ("RECONCILING", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED")
 class Migration(migrations.Migration):
     atomic = False  # the table may be large, and stays open for writing
 
-    dependencies: ClassVar = [("notifications", "0019_rename_undelivered_index")]
+    dependencies: ClassVar = [("notifications", "0020_rename_undelivered_index")]
 
     operations: ClassVar = [
         AddIndexConcurrently(
