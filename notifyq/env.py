@@ -154,7 +154,7 @@ class Config:
     requests_per_key_per_minute: int
     sms_max_segments: int
     lease_seconds: float
-    send_timeout_seconds: float
+    send_timeouts: Mapping[Channel, float]
     poll_seconds: float
     grace_seconds: float
     wakeup: bool
@@ -165,6 +165,11 @@ class Config:
     receipt_providers: tuple[str, ...]
     metrics_token: str
     ready_needs_worker: bool
+
+    @property
+    def send_timeout_seconds(self) -> float:
+        """The longest of all channels."""
+        return max(self.send_timeouts.values())
 
     @property
     def worker_silent_after_seconds(self) -> float:
@@ -178,6 +183,7 @@ class Config:
         Raises:
             ConfigurationError: one line that names the first wrong or contradictory setting.
         """
+        default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600)
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
@@ -201,7 +207,11 @@ class Config:
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
             sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
-            send_timeout_seconds=env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600),
+            send_timeouts={
+                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, above=0, most=3600)
+                for c in Channel
+                if c is not Channel.IN_APP  # nobody is called for it
+            },
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
             grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
@@ -217,11 +227,14 @@ class Config:
         return config
 
     def _check_together(self) -> None:
-        if self.send_timeout_seconds >= self.lease_seconds:
-            raise ConfigurationError(
-                f"NOTIFYQ_LEASE_SECONDS ({self.lease_seconds:g}) must be longer than "
-                f"NOTIFYQ_SEND_TIMEOUT_SECONDS ({self.send_timeout_seconds:g}), or no send could ever begin"
-            )
+        for channel, seconds in self.send_timeouts.items():
+            if seconds >= self.lease_seconds:
+                alike = len(set(self.send_timeouts.values())) == 1
+                variable = "NOTIFYQ_SEND_TIMEOUT_SECONDS" + ("" if alike else f"_{channel}")
+                raise ConfigurationError(
+                    f"NOTIFYQ_LEASE_SECONDS ({self.lease_seconds:g}) must be longer than "
+                    f"{variable} ({seconds:g}), or no send could ever begin"
+                )
         if self.backoff_base_seconds > self.backoff_max_seconds:
             raise ConfigurationError(
                 f"NOTIFYQ_BACKOFF_BASE_SECONDS ({self.backoff_base_seconds:g}) must not be more than "

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from notifications import outcome
 from notifications.breaker import PROBE_TIMEOUT_SECONDS
+from notifications.channel import Channel
 from notifications.delivery.bugs import where
 from notifications.delivery.controls import Controls
 from notifications.delivery.health import Health
@@ -42,6 +43,7 @@ class Deliverer:
         senders: a client's own sending settings, by client id.
         controls: what is paused.
         health: which providers may be called.
+        send_timeouts: of single channels, none longer than `send_timeout_seconds`, which is for the others.
     """
 
     chains: Chains
@@ -51,6 +53,7 @@ class Deliverer:
     senders: Callable[[UUID], Mapping[str, str]]
     controls: Controls
     health: Health = field(default_factory=Health)
+    send_timeouts: Mapping[Channel, float] = field(default_factory=dict)
 
     def deliver(self, held: Held) -> Finished:
         """Make one attempt. Never raises: a bug in an adapter, of any kind, is a dead letter of this one notification
@@ -105,7 +108,7 @@ class Deliverer:
     def _is_free_to_go(self, held: Held, provider: Provider) -> bool:
         if self.controls.stop(held) or self.controls.stop_provider(provider):
             return False
-        return not held.is_past_ttl() and held.usable_seconds() >= self.send_timeout_seconds
+        return not held.is_past_ttl() and held.usable_seconds() >= self._usual_timeout_seconds(held.claimed.channel)
 
     def _call(self, held: Held, ticket: Ticket, sender: Mapping[str, str], hops: list[Hop]) -> None:
         provider = ticket.provider
@@ -122,9 +125,11 @@ class Deliverer:
         self.health.report(ticket, verdict, is_personal=bool(sender))
 
     def _timeout_seconds(self, ticket: Ticket) -> float:
-        if ticket.probe is None:
-            return self.send_timeout_seconds
-        return min(self.send_timeout_seconds, PROBE_TIMEOUT_SECONDS)
+        usual = self._usual_timeout_seconds(ticket.channel)
+        return usual if ticket.probe is None else min(usual, PROBE_TIMEOUT_SECONDS)
+
+    def _usual_timeout_seconds(self, channel: Channel) -> float:
+        return self.send_timeouts.get(channel, self.send_timeout_seconds)
 
     def _unstarted(self, held: Held, passed_over: Sequence[Provider] = ()) -> Finished:
         """Args: passed_over: those that it could have gone to, had they been available."""

@@ -85,6 +85,8 @@ class WorkerOptions:
     """By the provider's name; the usual one where it is missing."""
     provider_rates: Mapping[str, float] = field(default_factory=dict)
     """Calls a second, over all workers, of the providers that have a rate of their own."""
+    send_timeouts: Mapping[Channel, float] = field(default_factory=dict)
+    """Of single channels; `send_timeout_seconds`, the longest, where one is missing."""
 
     @property
     def usable_seconds(self) -> float:
@@ -131,6 +133,7 @@ class Worker:
             self._senders.of,
             self._controls,
             self._health,
+            options.send_timeouts,
         )
         self._pool = DeliveryPool(deliverer.deliver, self._settler.put, self._wake.set, options.seat_count)
         self._upkeep = Upkeep(chains, options.poll_seconds, options.rate_limit, options.aging_seconds)

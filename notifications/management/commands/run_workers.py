@@ -85,6 +85,7 @@ def worker_options(config: Config, options: dict[str, Any]) -> WorkerOptions:
         channels=tuple(Channel(c) for c in options["channel"]),
         lease_seconds=config.lease_seconds,
         send_timeout_seconds=config.send_timeout_seconds,
+        send_timeouts=config.send_timeouts,
         poll_seconds=config.poll_seconds,
         grace_seconds=config.grace_seconds,
         backoff=Backoff(config.backoff_base_seconds, config.backoff_max_seconds),
