@@ -18,9 +18,7 @@ from notifications.admin.story.page import segments_of
 from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
 from notifications.channel import Channel
 from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
-from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
-from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
 from notifications.verdict import Found, Outcome
 from notifyq.console import ReadOnlyAdmin, badge, instant, masked
@@ -81,18 +79,6 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         if notification.waiting_reason:
             text = f"{text} · {notification.waiting_reason.lower().replace('_', ' ')}"
         return badge(text, STATUS_TONES.get(Status(notification.status), "quiet"))
-
-    @admin.display(description="reported by the provider")
-    def reported(self, notification: Notification) -> str:
-        """With a word to the operator where a report speaks against sending it again."""
-        told = notification.delivery_status
-        if not told:
-            return "-"
-        if notification.status != Status.DEAD_LETTERED or not proves_acceptance(told):
-            return _delivery(told)
-        held = notification.unconfirmed_provider or notification.last_error_code == UNCONFIRMED
-        advice = "Resolve may be right, not Retry" if held else "Retry may send a second copy"
-        return format_html("{} its provider reports {}: {}", _delivery(told), told, advice)
 
     # Short for the list, so that a line fits beside the filters in a window of 1,280 pixels.
     @admin.display(description="last error")

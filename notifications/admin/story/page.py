@@ -17,10 +17,12 @@ from notifications.admin.story import deeds, html_body  # noqa: F401 (they bring
 from notifications.admin.story.forms import forms_for
 from notifications.admin.story.moments import moments
 from notifications.admin.story.reading import read_facts, read_history
-from notifications.admin.tones import STATUS_TONES
+from notifications.admin.tones import DELIVERY_TONES, STATUS_TONES
 from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
-from notifications.status import FINAL
+from notifications.outcome import UNCONFIRMED
+from notifications.receipts.status import proves_acceptance
+from notifications.status import FINAL, Status
 from notifications.story.acts import Form
 from notifications.story.moment import in_order
 from notifications.story.sources import brought
@@ -89,6 +91,8 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
         "content": _content(row) if sees_private else None,
         "neighbours": _neighbours(row),
         "reported": row.delivery_status,
+        "reported_tone": DELIVERY_TONES.get(row.delivery_status, "quiet"),  # type: ignore[call-overload]
+        "advice": _advice(row),
     }
 
 
@@ -96,6 +100,15 @@ def _offered(request: HttpRequest, forms: list[Form]) -> dict[str, Any]:
     """Which forms the page has, so that the part that refreshes itself can tell when that is no longer true."""
     offered = ",".join(f"{form.name}.{form.seen}" for form in forms)
     return {"offered": offered, "is_outdated": PART in request.headers and request.GET.get("offered") != offered}
+
+
+def _advice(row: Notification) -> str:
+    """A word to the operator where a report speaks against sending it again."""
+    told = row.delivery_status
+    if not told or row.status != Status.DEAD_LETTERED or not proves_acceptance(told):
+        return ""
+    held = row.unconfirmed_provider or row.last_error_code == UNCONFIRMED
+    return "Resolve may be right, not Retry" if held else "Retry may send a second copy"
 
 
 def segments_of(text: str) -> str:
