@@ -152,6 +152,7 @@ class Config:
     rate_limit_window_seconds: float
     aging_seconds: float
     requests_per_key_per_minute: int
+    request_body_seconds: float
     sms_max_segments: int
     lease_seconds: float
     send_timeouts: Mapping[Channel, float]
@@ -205,6 +206,7 @@ class Config:
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
+            request_body_seconds=env.number("REQUEST_BODY_SECONDS", 20.0, above=0, most=3600),
             sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeouts={

@@ -14,7 +14,7 @@ from notifications import services
 from notifications.receipts import Call, Refused, Unreadable
 from notifications.receipts.addresses import spellings
 from notifications.receipts.base import Unavailable
-from notifyq.rest.body_length import drain
+from notifyq.rest.body_length import drain, hurry
 from notifyq.rest.problem import Problem, not_found, too_long
 from notifyq.rest.view import ApiView
 
@@ -55,6 +55,7 @@ class ReceiveReceipts(ApiView):
 def _call(request: Request, provider: str) -> Call:
     body = request.stream.read(_BODY_MAX_BYTES + 1) if request.stream else b""
     if len(body) > _BODY_MAX_BYTES:
+        hurry(request._request)
         drain(request.stream)
         raise too_long(_BODY_MAX_BYTES)
     headers = {name.lower(): value for name, value in request.headers.items()}

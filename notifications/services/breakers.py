@@ -58,8 +58,10 @@ def check_breaker(channel: str, provider: str, reason: object) -> tuple[tuple[Ch
         InvalidRequest: the reason is no line of text.
     """
     chains = settings.NOTIFYQ.provider_chains
-    if channel not in Channel.__members__ or not (
-        provider in chains[Channel[channel]] or selectors.has_breaker(Channel[channel], provider)
+    if (
+        channel not in Channel.__members__
+        or not provider.isprintable()
+        or not (provider in chains[Channel[channel]] or selectors.has_breaker(Channel[channel], provider))
     ):
         raise NotFound("no such provider serves this channel")
     text = "" if reason is None else reason

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
@@ -29,6 +29,17 @@ class ConsoleSite(AdminSite):
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
         return [*own, *super().get_urls()]
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        guarded: View = super().admin_view(view, cacheable)
+
+        @wraps(view)
+        def answering(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if any("\x00" in value for values in request.GET.lists() for value in values[1]):
+                raise Http404("PostgreSQL holds no such text, and cannot be asked for it")
+            return guarded(request, *args, **kwargs)
+
+        return answering
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         context: dict[str, Any] = super().each_context(request)

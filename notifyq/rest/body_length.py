@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 
-from notifyq.rest.problem import Problem, length_required, too_long
+from notifyq.rest.patience import DRAIN_SECONDS, BodyTooSlow, PatientInput
+from notifyq.rest.problem import Problem, length_required, too_long, too_slow
 
 _STEP = 1 << 16
 _DRAIN_BYTES = 16 << 20
@@ -36,8 +38,17 @@ class BodyLengthMiddleware:
             return self._get_response(request)
         if not request.META.get("wsgi.input_terminated"):
             return length_required().response()
+        if request.path_info.startswith("/api/") and not request.headers.get("Authorization"):
+            # Refused for that in a moment: whoever has no key keeps no thread waiting.
+            request.META["CONTENT_LENGTH"], request._stream = "0", io.BytesIO()
+            return self._get_response(request)
         most = _most_bytes(request)
-        body = _read(request.META["wsgi.input"], most)
+        try:
+            body = _read(request.META["wsgi.input"], most)
+        except BodyTooSlow:
+            return too_slow().response()
+        except Exception:  # noqa: BLE001 (each server has its own kinds for a chunk that is none)
+            return Problem(400, "bad-request", "The chunks of the body cannot be read.").response()
         if body is None:
             return too_long(most).response()
         request.META["CONTENT_LENGTH"] = str(len(body))
@@ -54,11 +65,19 @@ def _most_bytes(request: HttpRequest) -> int:
     return int(getattr(getattr(view, "cls", None), "body_max_bytes", settings.REQUEST_MAX_BYTES))
 
 
+def hurry(request: HttpRequest) -> None:
+    """Wait no longer than a moment for what is still to come of a body that is refused."""
+    body = request.META.get("wsgi.input")
+    if isinstance(body, PatientInput):
+        body.hurry(DRAIN_SECONDS)
+
+
 def drain(stream: Readable) -> None:
     """Take in the rest, within bounds: a caller who is still writing when the connection closes never reads why."""
     left = _DRAIN_BYTES
-    while left > 0 and (chunk := stream.read(_STEP)):
-        left -= len(chunk)
+    with suppress(OSError):
+        while left > 0 and (chunk := stream.read(_STEP)):
+            left -= len(chunk)
 
 
 def _read(stream: Readable, most: int) -> bytes | None:

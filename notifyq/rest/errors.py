@@ -13,7 +13,8 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from notifyq.rest.problem import MEDIA_TYPE, Problem, internal_error, not_found, unavailable
+from notifyq.rest.patience import BodyTooSlow
+from notifyq.rest.problem import MEDIA_TYPE, Problem, internal_error, not_found, too_slow, unavailable
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ def _of_rest_framework(error: Exception) -> Problem | None:
         return not_found()
     if isinstance(error, PermissionDenied):
         return Problem(403, "forbidden", "This is not allowed.")
+    if isinstance(error, BodyTooSlow) or isinstance(error.__cause__, BodyTooSlow):
+        return too_slow()
     if isinstance(error, UnreadablePostError):
         return Problem(400, "malformed-json", "The body ended before it was complete.")
     if not isinstance(error, exceptions.APIException):

@@ -9,7 +9,7 @@ from typing import IO, Any
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from notifyq.rest.body_length import drain
+from notifyq.rest.body_length import drain, hurry
 from notifyq.rest.problem import Problem, field_error, too_long
 
 BODY_MAX_BYTES = 1 << 20
@@ -76,6 +76,7 @@ def refuse_long_body(request: Request, most: int) -> None:
     """Raises `Problem` (413) when the stated length is more than `most`, whoever is to parse it."""
     stated = request.META.get("CONTENT_LENGTH") or "0"
     if stated.isascii() and stated.isdigit() and int(stated) > most:
+        hurry(request._request)
         drain(request.stream)
         raise too_long(most)
 

@@ -101,6 +101,10 @@ def too_long(most_bytes: int) -> Problem:
     return Problem(413, "too-large", f"The body must be at most {most_bytes} bytes.")
 
 
+def too_slow() -> Problem:
+    return Problem(408, "too-slow", "The body did not come in time. Nothing was done.")
+
+
 def too_many_requests(retry_after_seconds: int) -> Problem:
     return Problem(
         429,
