@@ -210,9 +210,7 @@ class Config:
             sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeouts={
-                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, above=0, most=3600)
-                for c in Channel
-                if c is not Channel.IN_APP  # nobody is called for it
+                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, above=0, most=3600) for c in Channel
             },
             poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
             grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),

@@ -1,5 +1,7 @@
 """The benchmarks work in a database of their own and leave nothing behind."""
 
+import fcntl
+
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,6 +18,7 @@ def databases():
         return {name for (name,) in cursor.fetchall()}
 
 
+@pytest.mark.usefixtures("alone")
 def test_scratch_database__during_and_after__exists_and_is_gone():
     with scratch.scratch_database() as name:
         during = databases()
@@ -24,6 +27,7 @@ def test_scratch_database__during_and_after__exists_and_is_gone():
     assert name not in databases()
 
 
+@pytest.mark.usefixtures("alone")
 def test_scratch_database__after_an_error_with_somebody_connected__is_gone():
     parameters = {k: v for k, v in connection.get_connection_params().items() if k not in ("cursor_factory", "context")}
     made: list[tuple[str, psycopg.Connection]] = []
@@ -46,6 +50,15 @@ def test_rows__in_a_database_that_is_not_scratch__are_not_removed():
         rows.clear()
 
 
+@pytest.fixture
+def alone(tmp_path_factory):
+    """Beside nobody else's benchmark: whose databases they are cannot be told."""
+    with (tmp_path_factory.getbasetemp().parent / "bench.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # closing the file unlocks it
+        yield
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("measure", ["deliver", "claim", "wakeup"])
 def test_bench__of_each_measure__tells_a_ratio_and_leaves_no_database(measure, capfd):
     before = databases()
