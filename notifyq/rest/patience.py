@@ -144,14 +144,14 @@ _WATCHDOG = _Watchdog()
 def patient(application: Application, seconds: float) -> Application:
     """The WSGI application, with bodies that do not come given up."""
 
-    def bounded(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        stated = environ.get("CONTENT_LENGTH") or ""
-        is_chunked = bool(environ.get("HTTP_TRANSFER_ENCODING"))
+    def bounded(call: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        stated = call.get("CONTENT_LENGTH") or ""
+        is_chunked = bool(call.get("HTTP_TRANSFER_ENCODING"))
         length = int(stated) if stated.isascii() and stated.isdigit() else None if is_chunked else 0
-        body = PatientInput(environ["wsgi.input"], environ.get("gunicorn.socket"), seconds, length)
-        environ["wsgi.input"] = body
+        body = PatientInput(call["wsgi.input"], call.get("gunicorn.socket"), seconds, length)
+        call["wsgi.input"] = body
         try:
-            return application(environ, start_response)
+            return application(call, start_response)
         finally:
             body.finish()
 
