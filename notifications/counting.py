@@ -50,7 +50,7 @@ SELECT extract(epoch FROM now() - min(oldest.due_at))::float8
   FROM unnest(%(priorities)s::int[]) AS p
  CROSS JOIN LATERAL (
        SELECT due_at FROM notifications_notification
-        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND priority = p AND due_at <= now()
+        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = p AND due_at <= now()
         ORDER BY due_at LIMIT 1) AS oldest
 """
 

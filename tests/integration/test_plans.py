@@ -12,7 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from notifications import outcome, queue
+from notifications import counting, outcome, queue
 from notifications.channel import Channel
 from notifications.models import Notification
 from notifications.queue import AttemptRecord, Claimer, Ending, Limits, Start
@@ -118,6 +118,7 @@ HOT = [
     ),
     Hot("expire", "notification_expiry", queue.expire, _selects),
     Hot("next due", "notification_claim", queue.next_due_in_seconds, lambda sql: "UNION ALL" in sql),
+    Hot("oldest due, for people", "notification_claim", counting.count_all, lambda sql: "oldest.due_at" in sql),
     Hot("settle", f"{TABLE}_pkey", _settle, lambda sql: sql.startswith("WITH ended")),
     Hot("start of sends", f"{TABLE}_pkey", _start_sends, lambda sql: "sending_provider = v.provider" in sql),
 ]
