@@ -89,6 +89,19 @@ class Environment:
         """A comma-separated list, empty items dropped."""
         return tuple(item.strip() for item in self.text(name, default).split(",") if item.strip())
 
+    def origins(self, name: str) -> tuple[str, ...]:
+        """A comma-separated list of origins, each with its scheme and nothing behind the host and port."""
+        found = self.names(name)
+        for origin in found:
+            parts = urlsplit(origin)
+            if (
+                parts.scheme not in ("http", "https")
+                or origin != f"{parts.scheme}://{parts.netloc}"
+                or not parts.netloc
+            ):
+                raise self._wrong(name, f"must be origins such as https://notify.example.com, not {origin}")
+        return found
+
     def url(self, name: str, default: str | None = None, *, schemes: tuple[str, ...] = ("http", "https")) -> str:
         value = self._value(name, str, default, "a URL", example=_EXAMPLES.get(schemes[0], "")).strip()
         try:
@@ -116,6 +129,9 @@ class Environment:
         try:
             return cast(self._env.get_value(full))
         except (ValueError, environ.ImproperlyConfigured):
+            file = self._env.ENVIRON.get(f"{full}_FILE", "")
+            if file and not os.access(file, os.R_OK):
+                raise ConfigurationError(f"{full}_FILE names a file that cannot be read: {file}") from None
             raise self._wrong(name, f"must be {kind}") from None
 
     def _wrong(self, name: str, problem: str) -> ConfigurationError:

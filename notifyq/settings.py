@@ -55,7 +55,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 ALLOWED_HOSTS = list(_env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
-CSRF_TRUSTED_ORIGINS = list(_env.names("CSRF_TRUSTED_ORIGINS"))
+CSRF_TRUSTED_ORIGINS = list(_env.origins("CSRF_TRUSTED_ORIGINS"))
 
 INSTALLED_APPS = [
     "notifyq.console.apps.ConsoleConfig",

@@ -58,9 +58,14 @@ def assert_one_line(done: subprocess.CompletedProcess[str], name: str, code: int
             "NOTIFYQ_LEASE_SECONDS",
         ),
         ({"DATABASE_URL": "mysql://x"}, "DATABASE_URL must start with postgres://"),
+        (
+            {"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY": "x", "CSRF_TRUSTED_ORIGINS": "example.com"},
+            "CSRF_TRUSTED_ORIGINS must be origins",
+        ),
+        ({"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE names a file"),
         ({"NOTIFYQ_DATA_DIR": "/proc/nowhere"}, "/proc/nowhere"),
     ],
-    ids=["no secret", "wrong setting", "wrong database", "no data directory"],
+    ids=["no secret", "wrong setting", "wrong database", "wrong origin", "no such file", "no data directory"],
 )
 def test_entry_point__wrong_configuration__one_line_and_code_2(
     entry: tuple[str, ...], variables: dict[str, str], name: str

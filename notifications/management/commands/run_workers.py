@@ -48,6 +48,7 @@ def positive(text: str) -> int:
 
 class Command(BaseCommand):
     help = DESCRIPTION
+    requires_system_checks: list[str] = []  # they come after the providers, which say in one line what is wrong
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -71,6 +72,7 @@ class Command(BaseCommand):
         except ConfigurationError as error:
             self.stderr.write(str(error))
             sys.exit(2)
+        self.check()
         for name, nearest in unknown_variables():
             log.warning("unknown_variable", extra={"variable": name, "nearest": nearest})
         sys.exit(supervisor.run())
