@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
@@ -35,9 +36,12 @@ class ConsoleSite(AdminSite):
 
         @wraps(view)
         def answering(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if any("\x00" in value for values in request.GET.lists() for value in values[1]):
-                raise Http404("PostgreSQL holds no such text, and cannot be asked for it")
-            return guarded(request, *args, **kwargs)
+            try:
+                return guarded(request, *args, **kwargs)
+            except DataError:
+                if any("\x00" in value for _, values in request.GET.lists() for value in values):
+                    raise Http404("PostgreSQL holds no such text, and cannot be asked for it") from None
+                raise
 
         return answering
 
