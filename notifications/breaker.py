@@ -18,6 +18,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from notifications.verdict import Outcome, Verdict
@@ -359,5 +360,5 @@ def _waiting(breaker: Breaker, probe_due_at: datetime) -> Breaker:
     return _next(breaker, state=BreakerState.OPEN, probe_due_at=probe_due_at, probe_token=None, probe_until=None)
 
 
-def _next(breaker: Breaker, **changes: object) -> Breaker:
-    return replace(breaker, generation=breaker.generation + 1, **changes)  # type: ignore[arg-type]
+def _next(breaker: Breaker, **changes: Any) -> Breaker:
+    return replace(breaker, generation=breaker.generation + 1, **changes)

@@ -44,8 +44,8 @@ SELECT status, channel, count(*), extract(epoch FROM now() - min(due_at) FILTER 
          WHERE client_id = %(client)s ORDER BY id DESC LIMIT %(most)s) AS newest
  GROUP BY status, channel
 """
-# Index notification_claim, its first entry for each priority.
-_OLDEST_DUE = """
+# Index notification_claim, its first entry for each rank. Null when nothing is due.
+OLDEST_DUE = """
 SELECT extract(epoch FROM now() - min(oldest.due_at))::float8
   FROM unnest(%(priorities)s::int[]) AS p
  CROSS JOIN LATERAL (
@@ -53,8 +53,6 @@ SELECT extract(epoch FROM now() - min(oldest.due_at))::float8
         WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = p AND due_at <= now()
         ORDER BY due_at LIMIT 1) AS oldest
 """
-
-
 # Index outcome_tally_at.
 _OUTCOMES = """
 SELECT date_bin(make_interval(secs => %(step)s), at, %(since)s), status, sum(count)
@@ -89,8 +87,18 @@ def count_all() -> Counts:
     newest = _rows(_SENT)
     complete &= sum(seen for _, _, seen in newest) < COUNTED_MOST
     by_status[Status.SENT] |= {Channel(channel): count for channel, count, _ in newest}
-    ((age,),) = _rows(_OLDEST_DUE)
-    return Counts(by_status, complete, age)
+    return Counts(by_status, complete, oldest_due_age_seconds())
+
+
+def count_dead_letters() -> int:
+    """Those of the whole queue, up to COUNTED_MOST."""
+    return sum(count for _, count in _rows(_COUNT.format(where=dict(_WHERE)[Status.DEAD_LETTERED])))
+
+
+def oldest_due_age_seconds() -> float | None:
+    """Since the longest due one has been waiting to be claimed; None when none is due."""
+    ((age,),) = _rows(OLDEST_DUE)
+    return None if age is None else float(age)
 
 
 def count_outcomes(since: datetime, step_seconds: float) -> list[tuple[datetime, Status, int]]:

@@ -15,6 +15,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
+from notifications.counting import OLDEST_DUE
 from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq.runtime.logs import describe_error
@@ -71,15 +72,6 @@ SELECT channel, priority, count(*), max(extract(epoch FROM now() - unconfirmed_a
 RECEIPTS = """
 SELECT count(*) FROM (
        SELECT 1 FROM notifications_receipt WHERE look_at IS NOT NULL LIMIT %(most)s) AS capped
-"""
-# Index notification_claim, its first entry for each priority.
-OLDEST_DUE = """
-SELECT coalesce(extract(epoch FROM now() - min(oldest.due_at)), 0)::float8
-  FROM unnest(%(priorities)s::int[]) AS p
- CROSS JOIN LATERAL (
-       SELECT due_at FROM notifications_notification
-        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = p AND due_at <= now()
-        ORDER BY due_at LIMIT 1) AS oldest
 """
 WORKERS = """
 SELECT role, extract(epoch FROM now() - max(beat_at))::float8,
@@ -225,7 +217,7 @@ def _read(part: Part, looking: Probe, figures: _Figures) -> bool:
 
 def _oldest_due(looking: Probe, figures: _Figures) -> None:
     ((age,),) = looking.rows(OLDEST_DUE, CELLS, seconds=STATEMENT_SECONDS)
-    figures.set("notifyq_oldest_due_age_seconds", age)
+    figures.set("notifyq_oldest_due_age_seconds", age or 0)
 
 
 def _workers(looking: Probe, figures: _Figures) -> None:

@@ -68,6 +68,7 @@ _PROBLEMS: dict[int, tuple[str, Problem]] = {
 _ALWAYS = (400, 401, 403, 406, 411, 413, 429, 500, 503)
 
 
+# drf-spectacular registers its extensions in an untyped hook of the class.
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How a key is sent."""
 

@@ -141,12 +141,14 @@ class Deliverer:
     def _put_off(self, held: Held, passed_over: Sequence[Provider]) -> Decision | None:
         """What only waits for its turn at a provider goes back to its place: the claim takes no more than can be sent.
         It is put off while a breaker is open, and when it could not go elsewhere whatever the claim takes."""
+        if not passed_over:
+            return None
         channel, standing = held.claimed.channel, held.claimed.standing
         broken = any(self.health.is_open(channel, provider.name) for provider in passed_over)
         # Where others of the chain serve other addresses, the claim cannot know what may be sent of this kind.
         chain = self.chains[channel]
         of_a_kind = len(chain.serving(held.claimed.recipient).providers) < len(chain.providers)
-        if not passed_over or not (broken or of_a_kind or standing.unconfirmed_provider):
+        if not (broken or of_a_kind or standing.unconfirmed_provider):
             return None
         waits = [self.health.wait_for(channel, provider.name) for provider in passed_over]
         first = min(waits, key=lambda wait: wait.at_least_seconds)

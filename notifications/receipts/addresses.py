@@ -15,8 +15,13 @@ def receipt_url(base_url: str, provider: str, key: UUID | None = None) -> str:
         base_url: NOTIFYQ_RECEIPTS_URL, the public address of this service.
         key: for a vendor that repeats nothing of ours but the address it was given with the message.
     """
-    query = "" if key is None else f"?key={key}"
-    return f"{base_url.rstrip('/')}/{PATH}/{quote(provider, safe=':')}{query}"
+    address = f"{base_url.rstrip('/')}/{PATH}/{quote(provider, safe=':')}"
+    return address if key is None else with_key(address, key)
+
+
+def with_key(address: str, key: UUID) -> str:
+    """The same address, for callbacks about one message."""
+    return f"{address}?key={key}"
 
 
 def spellings(base_url: str, provider: str, query: str) -> tuple[str, ...]:

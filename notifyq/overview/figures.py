@@ -86,7 +86,6 @@ class Overview:
     oldest_due_age_seconds: float | None
     depths: Sequence[Depth]
     dead_letters: int
-    failed: int
     parked: float
     lateness_seconds: Sequence[float] | None
     lateness_of: int
@@ -108,14 +107,12 @@ def read(span: Span) -> Overview:
     """
     now = selectors.database_now()
     figures = _Figures()
-    counts = counting.count_all()
     lateness, of = _lateness()
     return Overview(
         now=now,
-        oldest_due_age_seconds=counts.oldest_due_age_seconds,
+        oldest_due_age_seconds=counting.oldest_due_age_seconds(),
         depths=[figures.depth(status) for status in WAITING],
-        dead_letters=sum(counts.by_status[Status.DEAD_LETTERED].values()),
-        failed=sum(counts.by_status[Status.FAILED].values()),
+        dead_letters=counting.count_dead_letters(),
         parked=figures.one("notifyq_parked") or 0,
         lateness_seconds=lateness,
         lateness_of=of,
@@ -166,7 +163,7 @@ def _lateness() -> tuple[list[float] | None, int]:
     return percentiles, int(count)
 
 
-def _rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
+def _rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)  # type: ignore[arg-type]
+        cursor.execute(statement, values)
         return list(cursor.fetchall())

@@ -1,7 +1,10 @@
 """What the tests of the API need."""
 
+import dataclasses
+
 import pytest
 
+from notifications.channel import Channel
 from tests.support.api import Caller
 
 
@@ -15,3 +18,11 @@ def caller(db):
 def operator(db):
     """A key that may see and do everything."""
     return Caller(scopes=("operate",))
+
+
+@pytest.fixture
+def chains(settings):
+    """Two providers for e-mail, one of them for the other channels too."""
+    settings.NOTIFYQ = dataclasses.replace(
+        settings.NOTIFYQ, provider_chains={Channel.EMAIL: ("a", "b:x"), Channel.SMS: ("a",), Channel.PUSH: ("a",)}
+    )

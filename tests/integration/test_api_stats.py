@@ -69,7 +69,7 @@ def test_stats__big_table__every_look_uses_an_index(operator):
         cursor.execute(PLAN_ROWS, [operator.client.pk])
         cursor.execute("ANALYZE notifications_notification")
         statements = [counting._COUNT.format(where=where) for _, where in counting._WHERE]
-        for statement in [*statements, counting._SENT, counting._OWN, counting._OLDEST_DUE]:
+        for statement in [*statements, counting._SENT, counting._OWN, counting.OLDEST_DUE]:
             text = statement % {
                 "most": 1_000,  # a small part of the table, as it is of a real one
                 "client": f"'{operator.client.pk}'",

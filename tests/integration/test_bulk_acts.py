@@ -18,6 +18,7 @@ from notifications.status import Status
 from notifyq.runtime import wakeup
 from tests.support.bulk import OPERATOR, begin, let_pass, work_to_the_end
 from tests.support.factories import ClientFactory, NotificationFactory, ago
+from tests.support.plans import explain, nodes_of
 from tests.support.rows import a_client, add, database_now, statuses
 
 pytestmark = pytest.mark.django_db
@@ -320,7 +321,7 @@ def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monke
         looks = [q["sql"] for q in caught.captured_queries if _is_walk(q["sql"])]
         assert len(looks) == 3  # the window's end, the rows, what is skipped between them
         for sql in looks:
-            nodes = list(_nodes(_explained(sql)))
+            nodes = list(nodes_of(explain(sql)))
             assert {n.get("Index Name") for n in nodes if "Index" in n["Node Type"]} == {index}, sql
             assert not [n for n in nodes if "Seq Scan" in n["Node Type"]], sql
             assert max(n["Actual Rows"] + n.get("Rows Removed by Filter", 0) for n in nodes) <= 501, sql
@@ -329,18 +330,6 @@ def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monke
 
 def _is_walk(sql):
     return sql.startswith("SELECT") and 'FROM "notifications_notification"' in sql and "FOR NO KEY" not in sql
-
-
-def _explained(sql):
-    with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql.replace("%", "%%"))
-        return cursor.fetchone()[0][0]["Plan"]
-
-
-def _nodes(plan):
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from _nodes(child)
 
 
 def test_end__something_is_held_in_every_pass__the_act_ends_all_the_same(monkeypatch):

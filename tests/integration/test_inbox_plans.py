@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from notifications import inbox, queue
@@ -14,6 +13,7 @@ from notifications.channel import Channel
 from notifications.models import Client, Content, InboxEntry, Notification
 from notifications.queue.copies import deliver_copies
 from tests.support.inboxes import accepted, push_with_copy
+from tests.support.plans import explain, nodes_of, undone
 from tests.support.rows import a_client, add, claim
 
 TABLE = "notifications_inboxentry"
@@ -47,42 +47,18 @@ def client(db: None) -> Client:
 
 def plans(run: Any, table: str, *words: str) -> list[dict[str, Any]]:
     """The plans of the statements on that table that hold these words, as they are run."""
-    with _undone(), CaptureQueriesContext(connection) as caught:
+    with undone(), CaptureQueriesContext(connection) as caught:
         run()
     statements = [q["sql"] for q in caught.captured_queries if table in q["sql"] and all(w in q["sql"] for w in words)]
     assert statements
-    return [_explain(sql) for sql in statements]
-
-
-def _explain(sql: str) -> dict[str, Any]:
-    with _undone(), connection.cursor() as cursor:
-        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql.replace("%", "%%"))
-        plan: dict[str, Any] = cursor.fetchone()[0][0]["Plan"]
-        return plan
-
-
-class _undone(transaction.Atomic):  # noqa: N801 (reads as a sentence)
-    """A savepoint that is rolled back on the way out."""
-
-    def __init__(self) -> None:
-        super().__init__(using=None, savepoint=True, durable=False)
-
-    def __exit__(self, *error: Any) -> None:
-        transaction.set_rollback(True)
-        super().__exit__(*error)
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", ()):
-        yield from nodes(child)
+    return [explain(sql) for sql in statements]
 
 
 def look(plan: dict[str, Any]) -> tuple[set[str], set[str], int]:
     """The indexes it reads, the kinds of node that it should not have, and its pages."""
-    kinds = {n["Node Type"] for n in nodes(plan)}
-    faults = {k for k in kinds if "Sort" in k} | {n["Node Type"] for n in nodes(plan) if "Seq" in n["Node Type"]}
-    indexes = {n["Index Name"] for n in nodes(plan) if "Index Name" in n}
+    kinds = {n["Node Type"] for n in nodes_of(plan)}
+    faults = {k for k in kinds if "Sort" in k} | {n["Node Type"] for n in nodes_of(plan) if "Seq" in n["Node Type"]}
+    indexes = {n["Index Name"] for n in nodes_of(plan) if "Index Name" in n}
     return indexes, faults, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
 
@@ -127,6 +103,8 @@ def _writing(client: Client) -> None:
     [collapse] = plans(lambda: queue.settle(endings), TABLE, "FOR UPDATE OF e")
     copies = plans(lambda: deliver_copies(groups, worker_id="w"), QUEUE, "SELECT", "group_id")
 
-    assert "Seq Scan" not in {n["Node Type"] for n in nodes(write) if n.get("Relation Name") != "notifications_content"}
+    assert "Seq Scan" not in {
+        n["Node Type"] for n in nodes_of(write) if n.get("Relation Name") != "notifications_content"
+    }
     assert look(collapse)[0] == {"inbox_collapse"}
     assert all(look(plan)[0] == {"notification_group"} for plan in copies)

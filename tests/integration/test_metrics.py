@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from notifications import counting
 from notifications.channel import Priority
 from notifications.models import Client, Notification, Worker
 from notifyq import metrics_view, queue_metrics
@@ -190,7 +191,7 @@ def test_plans__big_table_mostly_finished__each_statement_uses_its_index(shop):
     values: dict[str, Any] = {**queue_metrics.CELLS, "most": queue_metrics.COUNTED_MOST}
     for statement, index in (
         (queue_metrics.WAITING, "notification_claim_channel"),
-        (queue_metrics.OLDEST_DUE, "notification_claim"),
+        (counting.OLDEST_DUE, "notification_claim"),
         (queue_metrics.PROCESSING, "notification_lease"),
         (queue_metrics.SUSPECT, "notification_suspect"),
     ):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from notifications import counting, outcome, queue
@@ -21,6 +21,7 @@ from notifications.retry import Backoff
 from notifications.verdict import Outcome, Verdict
 from ratelimits.window import Limit
 from tests.support.askable import in_doubt
+from tests.support.plans import explain, nodes_of, undone
 from tests.support.rows import add, claim
 
 TABLE = "notifications_notification"
@@ -148,35 +149,11 @@ def _execute(sql: str, *values: Any) -> None:
 
 def _plans(hot: Hot) -> list[dict[str, Any]]:
     """Run the statement for real, undo it, and have PostgreSQL run and explain what was caught."""
-    with _undone(), CaptureQueriesContext(connection) as caught:
+    with undone(), CaptureQueriesContext(connection) as caught:
         hot.run()
     statements = [q["sql"] for q in caught.captured_queries if hot.catches(q["sql"])]
     assert statements, f"{hot.name}: no such statement was run"
-    return [_explain(sql) for sql in statements]
-
-
-def _explain(sql: str) -> dict[str, Any]:
-    with _undone(), connection.cursor() as cursor:
-        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql.replace("%", "%%"))
-        plan: dict[str, Any] = cursor.fetchone()[0][0]["Plan"]
-        return plan
-
-
-class _undone(transaction.Atomic):  # noqa: N801 (reads as a sentence)
-    """A savepoint that is rolled back on the way out."""
-
-    def __init__(self) -> None:
-        super().__init__(using=None, savepoint=True, durable=False)
-
-    def __exit__(self, *error: Any) -> None:
-        transaction.set_rollback(True)
-        super().__exit__(*error)
-
-
-def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", ()):
-        yield from _nodes(child)
+    return [explain(sql) for sql in statements]
 
 
 def _buffers(plans: list[dict[str, Any]]) -> int:
@@ -197,7 +174,7 @@ def test_hot_statements__200000_rows_for_later__read_their_index_in_order_and_no
 
 
 def _faults(hot: Hot, plans: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
-    nodes = [node for plan in plans for node in _nodes(plan)]
+    nodes = [node for plan in plans for node in nodes_of(plan)]
     faults = [n["Node Type"] for n in nodes if "Sort" in n["Node Type"]]
     faults += [n["Node Type"] for n in nodes if "Seq Scan" in n["Node Type"] and n.get("Relation Name") == TABLE]
     faults += [f"reads {i}" for n in nodes if (i := n.get("Index Name", "")) in INDEXES and i != hot.index]

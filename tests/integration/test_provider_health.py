@@ -6,14 +6,11 @@ import dataclasses
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from notifications import queue, services
 from notifications.breaker import BreakerRule, BreakerState
@@ -24,7 +21,6 @@ from notifications.delivery.health import Health
 from notifications.delivery.held import Finished, Held
 from notifications.delivery.pace import Pace
 from notifications.delivery.terms import rated, terms_of
-from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Notification, ProviderHealth, ProviderPace
 from notifications.providers.base import Capabilities, Message, Provider, ProviderSettings
 from notifications.providers.chains import Chain, Chains
@@ -32,11 +28,7 @@ from notifications.queue import Claimer, Limits
 from notifications.retry import Backoff
 from notifications.status import Status, WaitingReason
 from notifications.verdict import Verdict
-from notifyq.doctor import Level
-from notifyq.doctor import queue as looks
 from notifyq.runtime.clock import elapsed
-from notifyq.runtime.probe import probe
-from tests.support.api import Caller
 from tests.support.factories import ago
 from tests.support.rows import add
 
@@ -47,7 +39,6 @@ RULE = BreakerRule(failures=2, cooldown_seconds=60.0)
 ACCEPTED = Verdict.accepted("m-1")
 REFUSED = Verdict.temporary("connect_failed")
 UNSURE = Verdict.unconfirmed("read_timeout")
-BREAKERS = "/api/v1/breakers"
 
 
 class Vendor(Provider):
@@ -360,13 +351,6 @@ def with_claimer(desk: Desk, held: Held) -> Finished:
     return one
 
 
-@pytest.fixture
-def chains(settings: Any) -> None:
-    settings.NOTIFYQ = dataclasses.replace(
-        settings.NOTIFYQ, provider_chains={EMAIL: ("a", "b:x"), Channel.SMS: ("a",), Channel.PUSH: ("a",)}
-    )
-
-
 def test_operator__trips_and_resets__by_service_and_stays_open_in_between(chains: None) -> None:
     desk = Desk(Vendor("a", ACCEPTED), Vendor("b:x", ACCEPTED))
     services.trip_breaker("EMAIL", "a", reason="it is slow", by="ada")
@@ -388,74 +372,3 @@ def test_operator__trips_and_resets__by_service_and_stays_open_in_between(chains
     desk.refresh()
     add()
     assert [providers_of(f) for f in desk.work()] == [["a"]]
-
-
-@pytest.mark.parametrize(("channel", "provider"), [("EMAIL", "c"), ("FAX", "a"), ("SMS", "b:x")])
-def test_operator__names_what_is_in_no_chain__is_not_found(chains: None, channel: str, provider: str) -> None:
-    for act in (services.trip_breaker, services.reset_breaker):
-        with pytest.raises(NotFound):
-            act(channel, provider, by="ada")
-    with pytest.raises(InvalidRequest):
-        services.trip_breaker("EMAIL", "a", reason="two\nlines", by="ada")
-
-
-def test_api__list_trip_and_reset__work_for_operators(chains: None, operator: Caller) -> None:
-    listed = operator.get(BREAKERS).json()["results"]
-    assert [(b["channel"], b["provider"], b["state"]) for b in listed] == [
-        ("EMAIL", "a", "CLOSED"),
-        ("EMAIL", "b:x", "CLOSED"),
-        ("SMS", "a", "CLOSED"),
-        ("PUSH", "a", "CLOSED"),
-    ]
-
-    tripped = operator.post(f"{BREAKERS}/EMAIL/b:x/trip", {"reason": "it is slow"})
-    again = operator.post(f"{BREAKERS}/EMAIL/b:x/trip", {"reason": "another"})
-    assert (tripped.status_code, again.json()) == (200, tripped.json())
-    assert tripped.json()["lastAct"]["reason"] == "it is slow"
-    assert (tripped.json()["state"], tripped.json()["trippedByOperator"]) == ("OPEN", True)
-    assert operator.get("/api/v1/stats").json()["breakers"][1] == {
-        "channel": "EMAIL",
-        "provider": "b:x",
-        "state": "OPEN",
-        "trippedByOperator": True,
-    }
-
-    reset = operator.post(f"{BREAKERS}/EMAIL/b:x/reset", {})
-    assert (reset.status_code, reset.json()["state"], reset.json()["trips"]) == (200, "CLOSED", 1)
-    assert operator.post(f"{BREAKERS}/EMAIL/c/reset", {}).status_code == 404
-    assert operator.post(f"{BREAKERS}/EMAIL/a/trip", {"colour": "red"}).status_code == 400
-
-
-def test_console__trips_by_form_and_resets_by_action(chains: None, client: Any) -> None:
-    client.force_login(get_user_model().objects.create_superuser("ada", password="x"))
-    add_page = reverse("admin:notifications_providerhealth_add")
-    refused = client.post(add_page, {"channel": "SMS", "provider": "b:x", "act_reason": ""})
-    assert (refused.status_code, ProviderHealth.objects.count()) == (200, 0)
-
-    assert client.post(add_page, {"channel": "SMS", "provider": "a", "act_reason": "slow"}).status_code == 302
-    row = ProviderHealth.objects.get()
-    assert (row.tripped, row.acted_by, row.act_reason) == (True, "ada", "slow")
-
-    page = reverse("admin:notifications_providerhealth_changelist")
-    assert client.get(page).status_code == 200
-    for action, state in (("reset", "CLOSED"), ("trip", "OPEN")):
-        client.post(page, {"action": action, "_selected_action": [row.pk]})
-        assert ProviderHealth.objects.get().state == state
-    assert client.get(reverse("admin:notifications_providerhealth_change", args=[row.pk])).status_code == 200
-
-
-@pytest.mark.django_db(transaction=True)
-def test_watching__open_breakers__show_in_the_doctor_and_in_the_metrics(chains: None, client: Any) -> None:
-    services.trip_breaker("EMAIL", "a", by="ada")
-    with probe(5) as looking:
-        finding = looks.breakers(looking)
-    assert (finding.level, "a (EMAIL, by an operator)" in finding.text) == (Level.WARN, True)
-    services.trip_breaker("SMS", "a", by="ada")
-    with probe(5) as looking:
-        assert looks.breakers(looking).level is Level.FAIL
-
-    text = client.get("/metrics").content.decode()
-    assert 'notifyq_breaker_state{channel="EMAIL",provider="a"} 2.0' in text
-    assert 'notifyq_breaker_state{channel="EMAIL",provider="b:x"} 0.0' in text
-    assert 'notifyq_channel_unavailable{channel="EMAIL"} 0.0' in text
-    assert 'notifyq_channel_unavailable{channel="SMS"} 1.0' in text

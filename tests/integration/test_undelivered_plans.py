@@ -15,6 +15,7 @@ from notifications.admin import filters, search
 from notifications.admin.filters import CreatedFilter, ErrorFilter
 from notifications.models import Notification
 from notifications.undelivered import NONE, SHOWN, Kind, Place, Wanted, page_of, summarize
+from tests.support.plans import explain, nodes_of
 from tests.support.rows import a_client, database_now
 
 TABLE = "notifications_notification"
@@ -93,8 +94,8 @@ def test_looks__100000_rows__read_their_index_and_sort_no_more_than_a_few(monkey
 def _faults(look: Look) -> list[str]:
     with CaptureQueriesContext(connection) as caught:
         look.run()
-    plans = [_explain(query["sql"]) for query in caught.captured_queries if TABLE in query["sql"]]
-    nodes = [node for plan in plans for node in _nodes(plan)]
+    plans = [explain(query["sql"]) for query in caught.captured_queries if TABLE in query["sql"]]
+    nodes = [node for plan in plans for node in nodes_of(plan)]
     mine = [node for node in nodes if node.get("Index Name") and node.get("Relation Name", TABLE) == TABLE]
     faults = [f"reads {node['Index Name']}" for node in mine if node["Index Name"] not in look.indexes]
     faults += [node["Node Type"] for node in nodes if node.get("Relation Name") == TABLE and "Seq" in node["Node Type"]]
@@ -106,16 +107,3 @@ def _faults(look: Look) -> list[str]:
 def _rows_in(node: dict[str, Any]) -> float:
     rows: float = sum(child["Actual Rows"] * child["Actual Loops"] for child in node["Plans"])
     return rows
-
-
-def _explain(sql: str) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql.replace("%", "%%"))
-        plan: dict[str, Any] = cursor.fetchone()[0][0]["Plan"]
-        return plan
-
-
-def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", ()):
-        yield from _nodes(child)

@@ -21,6 +21,7 @@ from notifications.admin.tones import DELIVERY_TONES, STATUS_TONES
 from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import UNCONFIRMED
+from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import FINAL, Status
 from notifications.story.acts import Form
@@ -54,6 +55,7 @@ class TellsStory(Base):
         if not self.has_view_permission(request, row):
             raise PermissionDenied
         if row is None:
+            # What the admin does itself; the stubs leave it out.
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
         context = {"opts": self.opts, **story(request, row)}
         if PART in request.headers:
@@ -91,7 +93,7 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
         "content": _content(row) if sees_private else None,
         "neighbours": _neighbours(row),
         "reported": row.delivery_status,
-        "reported_tone": DELIVERY_TONES.get(row.delivery_status, "quiet"),  # type: ignore[call-overload]
+        "reported_tone": DELIVERY_TONES[DeliveryStatus(row.delivery_status)] if row.delivery_status else "",
         "advice": _advice(row),
     }
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from notifications.errors import ConfigurationError
 from notifications.providers.base import ProviderSettings
+from notifications.receipts.addresses import receipt_url
 
 # A phone number or short code, or a name of up to eleven characters with a letter in it (3GPP TS 23.040 §9.1.2.5).
 _SENDER = re.compile(r"\+?[0-9]{3,15}|(?=.*[A-Za-z])[A-Za-z0-9 _&+.\-]{1,11}")
@@ -51,7 +52,7 @@ def receipts_address(settings: ProviderSettings, name: str) -> str:
     parts = urlsplit(base)
     if parts.query or parts.fragment or parts.username is not None:
         raise ConfigurationError("NOTIFYQ_RECEIPTS_URL must be https://, a host and at most a path")
-    return f"{base.rstrip('/')}/receipts/{name}"
+    return receipt_url(base, name)
 
 
 def digits(phone: str) -> str:

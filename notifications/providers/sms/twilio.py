@@ -22,6 +22,7 @@ from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.providers.sms.twilio_search import LOOKUP, Search, list_path
+from notifications.receipts.addresses import with_key
 from notifications.verdict import Finding, Outcome, Verdict
 
 DEFAULT_URL = "https://api.twilio.com"
@@ -116,7 +117,7 @@ class TwilioProvider(HttpProvider):
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:
         form = {"To": message.recipient, "Body": message.body, self._sender_field: self._sender}
         if self._receipts_address:
-            form["StatusCallback"] = f"{self._receipts_address}?key={message.id}"
+            form["StatusCallback"] = with_key(self._receipts_address, message.id)
         answer = self.post(self._base_url + self._path, data=form, auth=self._auth, timeout_seconds=timeout_seconds)
         return answer if isinstance(answer, Verdict) else _verdict(answer)
 
