@@ -16,6 +16,7 @@ from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
 from notifications.receipts.registry import RECEIVERS
 from notifyq.provider_health import breaker_rules, provider_rates
+from notifyq.runtime import numerals
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class Environment:
         most: float = 1e9,
         above: float | None = None,
     ) -> float:
-        value = self._value(name, float, default, "a number")
+        value = self._value(name, numerals.number, default, "a number")
         if not math.isfinite(value):
             raise self._wrong(name, "must be a finite number")
         if value < least or value > most or (above is not None and value <= above):
@@ -74,7 +75,7 @@ class Environment:
         return value
 
     def whole(self, name: str, default: int | None = None, *, least: int = 0, most: int = 10**9) -> int:
-        value = self._value(name, int, default, "a whole number")
+        value = self._value(name, numerals.whole, default, "a whole number")
         if not least <= value <= most:
             raise self._wrong(name, f"must be from {least} to {most}, not {value}")
         return value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from notifyq.runtime.numerals import between
 
 MEASURES = ("deliver", "claim", "wakeup")
 
@@ -46,17 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=between(1, 1_000), default=100, metavar="N", help="rows a claim (100)")
     parser.add_argument("--concurrency", type=between(1, 200), default=8, metavar="N", help="delivery threads (8)")
     parser.add_argument("--seconds", type=between(1, 600), default=30, metavar="N", help="bound on each part (30)")
-
-
-def between(least: int, most: int) -> Callable[[str], int]:
-    """A whole number in these bounds, for argparse."""
-
-    def whole(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise ArgumentTypeError(f"must be a whole number from {least} to {most}")
-        return int(text)
-
-    return whole
 
 
 def tell(text: str) -> None:

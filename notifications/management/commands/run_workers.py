@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from notifications.providers import chains
 from notifications.providers.chains import Chains
 from notifications.retry import Backoff
 from notifyq.env import Config, Environment
+from notifyq.runtime.numerals import between
 from notifyq.unknown_variables import unknown_variables
 from ratelimits.window import Limit
 
@@ -37,13 +38,7 @@ examples:
   manage.py run_workers --channel EMAIL --channel SMS  nothing else
   manage.py run_workers --drain                        until nothing is due, then exit
 """
-
-
-def positive(text: str) -> int:
-    """A whole number from 1."""
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise ArgumentTypeError("must be a whole number from 1 to 10000")
-    return int(text)
+A_FEW = between(1, 10_000)
 
 
 class Command(BaseCommand):
@@ -53,9 +48,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = EXAMPLES
-        parser.add_argument("--processes", type=positive, default=1, metavar="N", help="delivery processes (1)")
-        parser.add_argument("--concurrency", type=positive, default=8, metavar="N", help="sends at a time of each (8)")
-        parser.add_argument("--batch-size", type=positive, default=100, metavar="N", help="most rows of a claim (100)")
+        parser.add_argument("--processes", type=A_FEW, default=1, metavar="N", help="delivery processes (1)")
+        parser.add_argument("--concurrency", type=A_FEW, default=8, metavar="N", help="sends at a time of each (8)")
+        parser.add_argument("--batch-size", type=A_FEW, default=100, metavar="N", help="most rows of a claim (100)")
         parser.add_argument(
             "--channel", action="append", choices=list(Channel), default=[], help="only this channel; may be repeated"
         )

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from notifyq.env import Environment
+from notifyq.runtime.numerals import between
 from notifyq.sandbox.reporter import Reporter
 from notifyq.sandbox.server import SandboxServer
 from notifyq.sandbox.store import Store
@@ -24,7 +25,8 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=_port, default=8026, help="default 8026; 0 takes any free one")
+        port = between(0, 65_535, "a port")
+        parser.add_argument("--port", type=port, default=8026, help="default 8026; 0 takes any free one")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default 127.0.0.1")
         parser.add_argument("--fd", type=int, help="serve on this inherited listening socket instead")
         parser.add_argument(
@@ -68,13 +70,6 @@ class Command(BaseCommand):
         self.stdout.flush()
         ended.wait()
         server.stop()
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65_535:
-        raise ValueError(text)
-    return port
 
 
 def _reporter(url: str | None) -> Reporter | None:

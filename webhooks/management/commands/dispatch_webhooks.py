@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from notifyq.runtime.metrics import forget_dead_processes
+from notifyq.runtime.numerals import between
 from webhooks.dispatch.call import EndpointCaller
 from webhooks.dispatch.dispatcher import Dispatcher, DispatcherOptions
 from webhooks.status import EventStatus
@@ -32,13 +33,6 @@ examples:
 SEATS_LEAST, SEATS_MOST = 4, 512
 
 
-def seat_count(text: str) -> int:
-    """A whole number from 4 to 512."""
-    if not text.isdecimal() or not SEATS_LEAST <= int(text) <= SEATS_MOST:
-        raise ArgumentTypeError(f"must be a whole number from {SEATS_LEAST} to {SEATS_MOST}")
-    return int(text)
-
-
 class Command(BaseCommand):
     help = DESCRIPTION
 
@@ -48,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument("--forever", action="store_true", help="go on until stopped")
         parser.add_argument(
             "--concurrency",
-            type=seat_count,
+            type=between(SEATS_LEAST, SEATS_MOST),
             default=32,
             metavar="N",
             help=f"calls at a time, {SEATS_LEAST} to {SEATS_MOST} (32); of those, at most 4 to one endpoint",
