@@ -13,10 +13,9 @@ from notifications import selectors
 from notifyq import secrets
 from tests.support.receiver import Receiver
 from tests.support.webhook_api import ENDPOINTS, EVENTS, Caller, wrong_fields
-from tests.support.webhook_rows import a_client, an_endpoint, an_event, notifications, reloaded, some_events
+from tests.support.webhook_rows import an_endpoint, an_event, notifications, reloaded, some_events
 from webhooks import services
 from webhooks.api.schemas import COMPONENTS
-from webhooks.api.urls import urlpatterns
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.status import EventStatus
 
@@ -397,55 +396,3 @@ def test_notification__read_in_full__shows_its_webhook_events(caller):
     document = caller("GET", f"/api/v1/notifications/{notification}").json()
 
     assert [follows("WebhookEvent", e)["eventId"] for e in document["webhookEvents"]] == [str(event.pk)]
-
-
-def routes():
-    for pattern in urlpatterns:
-        for method in getattr(pattern.callback, "view_class").http_method_names:  # noqa: B009
-            if method != "head":
-                yield method.upper(), str(pattern.pattern)
-
-
-ROUTES = list(routes())
-
-
-def path_of(route, endpoint, event):
-    path = route.replace("<uuid:endpoint_id>", str(endpoint.pk)).replace("<uuid:event_id>", str(event.pk))
-    return f"/api/v1/{path}"
-
-
-def test_routes__of_this_app__are_all_there():
-    assert len(ROUTES) == 11
-
-
-@pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_route__without_a_key_or_the_scope__is_refused(client, method, route):
-    event = an_event()
-    path = path_of(route, event.endpoint, event)
-
-    assert client.generic(method, path).status_code == 401
-    assert Caller(event.endpoint.client, scopes=("read",))(method, path).status_code == 403
-
-
-@pytest.mark.parametrize(("method", "route"), [r for r in ROUTES if "<" in r[1]])
-def test_route__of_another_client__is_404_and_an_operator_may(method, route):
-    event = an_event(an_endpoint(client=a_client()), status=EventStatus.FAILED)
-    path = path_of(route, event.endpoint, event)
-    body = {"since": "2026-01-01T00:00:00Z"} if route.endswith("replay") else {} if method == "PATCH" else None
-
-    assert Caller()(method, path, body).status_code == 404
-    assert Caller(scopes=("operate",))(method, path, body).status_code in (200, 202, 204)
-
-
-def test_schema__of_the_api__documents_every_route(client):
-    document = client.get("/api/schema/").json()
-
-    for method, route in ROUTES:
-        path = "/api/v1/" + route.replace("<uuid:endpoint_id>", "{endpoint_id}").replace(
-            "<uuid:event_id>", "{event_id}"
-        )
-        operation = document["paths"][path][method.lower()]
-        assert operation["tags"] == ["webhooks"]
-        assert operation["summary"]
-    assert set(COMPONENTS) <= set(document["components"]["schemas"])
-    assert "webhooks" in [tag["name"] for tag in document["tags"]]
