@@ -7,7 +7,6 @@ from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
 from notifications import services
-from notifications.errors import TooLate
 from notifications.models import ActorKind, Notification, OperatorAction
 from notifications.services import Actor
 from notifications.status import Status
@@ -136,16 +135,6 @@ def test_resolve__held_and_another__decides_only_the_held_one(console, action, s
     assert "1: it is not held as unconfirmed" in asked
     assert "1 left alone: it is not held as unconfirmed" in page
     assert [Notification.objects.get(pk=r.pk).status for r in (held, other)] == [status, Status.DEAD_LETTERED]
-
-
-def test_services__of_an_end_that_is_past__leave_it_alone(console):
-    row = dead(**HELD, outcome_sequence=2)
-    for do in (services.retry, lambda *args, **more: services.resolve(*args, outcome="SENT", reason="x", **more)):
-        with pytest.raises(TooLate):
-            do(row.pk, OPS, outcome_sequence=1)
-
-    assert services.resolve(row.pk, OPS, outcome="FAILED", reason="x", outcome_sequence=2).status == Status.FAILED
-    assert services.retry(row.pk, OPS, outcome_sequence=3).status == Status.PENDING
 
 
 @pytest.mark.parametrize(
