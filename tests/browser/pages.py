@@ -254,6 +254,29 @@ class ConfirmTicked:
         return said
 
 
+class StockList:
+    """A list of the admin's own, with actions that ask first."""
+
+    def __init__(self, window: BrowserWindow, path: str) -> None:
+        self.page = window.go(path)
+
+    def ask_to(self, action: str) -> None:
+        """Tick everything and choose the action: what follows is a preview."""
+        for box in self.page.locator("input[name=_selected_action]").all():
+            box.check()
+        self.page.locator("select[name=action]").select_option(label=action)
+        self.page.get_by_role("button", name="Go", exact=True).click()
+        self.page.locator("form.nq-confirm").wait_for()
+
+    def confirm(self, reason: str) -> list[str]:
+        """Go on; returns what the list then says came of it."""
+        self.page.get_by_label("Reason, for the record").fill(reason)
+        self.page.locator("form.nq-confirm input[type=submit]").click()
+        self.page.locator("ul.messagelist").wait_for()
+        said: list[str] = self.page.locator("ul.messagelist li").all_inner_texts()
+        return said
+
+
 class NotificationPage:
     def __init__(self, page: Any) -> None:
         self.page = page

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from notifications import services
 from notifications.models import Notification, OperatorAction
 from notifications.status import Status
 from notifyq.roles import Role
-from tests.browser import IN_THE_BROWSER
+from tests.browser import IN_THE_BROWSER, pages
 from tests.browser.axe import grave_faults
-from tests.browser.pages import Notifications
+from tests.browser.pages import Notifications, StockList
 from tests.browser.visitor import BrowserWindow, Visitors
 from tests.support.factories import NotificationFactory, ago
 
@@ -51,3 +52,13 @@ def test_viewer__of_the_list__has_nothing_to_tick_or_press(viewer: BrowserWindow
 
     assert Notifications.opened(viewer).acts == []
     assert viewer.page.locator("input[name=row]").count() == 0
+
+
+def test_resume__of_what_is_ticked__asks_for_a_reason_and_is_done(operator: BrowserWindow) -> None:
+    services.pause("CHANNEL", "SMS", by="ada")
+    listed = StockList(operator, pages.PAUSES)
+
+    listed.ask_to("Resume sending")
+    assert grave_faults(listed.page) == []
+
+    assert listed.confirm("the outage is over") == ["CHANNEL SMS goes on."]
