@@ -323,6 +323,11 @@ def test_list__of_a_viewer__has_nothing_to_tick(console: Client) -> None:
             "Retry everything that matches…",
             "act=retry&status=FAILED&channel=SMS&error_code=timeout&provider=a",
         ),
+        (
+            f"client__id__exact={NEVER}&reference=order-1",
+            "Act on everything that matches…",
+            f"client={NEVER}&reference=order-1",
+        ),
         ("status=SENT", "", None),
         ("status=PENDING&q=ada", "", None),
         ("status=PENDING&priority__exact=1", "", None),
