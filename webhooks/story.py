@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Sequence
-from typing import cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -36,7 +33,6 @@ log = logging.getLogger(__name__)
 VIEW = "webhooks.view_webhookevent"
 OPERATE = "webhooks.operate_webhookevent"
 ATTEMPTS_SHOWN_MOST = 300
-REASON_MAX_LENGTH = 500
 
 
 def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
@@ -86,12 +82,12 @@ def _try(attempt: WebhookAttempt, host: str) -> Moment:
 
 
 def _redeliveries(ids: Sequence[UUID], hosts: dict[UUID, str]) -> Iterator[Moment]:
-    for entry in selectors.redeliveries(ids):
+    for act in selectors.redeliveries(ids):
         yield Moment(
-            at=entry.action_time,
-            title=(f"Webhook event for {hosts[UUID(entry.object_id)]} redelivered by {entry.user.get_username()}",),
+            at=act.created_at,
+            title=(f"Webhook event for {hosts[act.event_id]} redelivered by {act.actor}",),
             badge=("operator", "busy"),
-            facts=told(("reason", entry.change_message)),
+            facts=told(("reason", act.reason), ("bulk act", act.details.get("bulkAct", ""))),
         )
 
 
@@ -126,7 +122,7 @@ def redeliver(request: HttpRequest) -> HttpResponse:
     identity, _, stood = request.POST.get("event", "").partition(":")
     found = as_uuid(identity)
     try:
-        reason = reason_of(request.POST)[:REASON_MAX_LENGTH]
+        reason = reason_of(request.POST)
         _redeliver(request, found, stood, reason)
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
@@ -135,19 +131,10 @@ def redeliver(request: HttpRequest) -> HttpResponse:
 
 
 def _redeliver(request: HttpRequest, event_id: UUID | None, stood: str, reason: str) -> None:
-    """The note of who did it and why is written in the transaction of the effect."""
     if event_id is None:
         raise Unclear("Choose an event.")
-    with transaction.atomic():
-        event = services.redeliver(event_id, None, seen=_read_seen(stood))
-        LogEntry.objects.log_actions(
-            user_id=cast("int", request.user.pk),
-            queryset=[event],
-            action_flag=CHANGE,
-            change_message=reason,
-            single_object=True,
-        )
     actor = actor_of(request.user)
+    services.redeliver(event_id, None, seen=_read_seen(stood), actor=actor, reason=reason)
     log.info("operator_redelivered", extra={"event_id": str(event_id), "actor": actor.name})
 
 

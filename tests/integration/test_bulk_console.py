@@ -165,7 +165,7 @@ def test_preview__counting_takes_too_long__says_so_and_can_be_begun(operator, mo
 
 def test_count__too_slow__is_broken_off():
     selection = queue.BulkSelection(action=Action.RETRY, status=Status.DEAD_LETTERED)
-    with bulk_preview._given_up_after(0.01) as outcome, connection.cursor() as cursor:
+    with bulk_preview.given_up_after(0.01) as outcome, connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(5)")
         outcome.append("never")
 
