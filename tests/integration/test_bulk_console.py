@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from notifications import queue
 from notifications.admin import bulk as pages
-from notifications.admin import bulk_form
+from notifications.admin import bulk_confirmation
 from notifications.models import Action, BulkAct, BulkStatus, Notification
 from notifications.queue import bulk_preview
 from notifications.status import Status
@@ -237,7 +237,7 @@ def test_begin__form_that_is_not_ours__does_nothing(operator, forged):
 def test_begin__form_is_an_hour_old__asks_to_look_again(operator, monkeypatch):
     dead(1)
     answer = look(operator)
-    monkeypatch.setattr(bulk_form, "OLD_SECONDS", -1)
+    monkeypatch.setattr(bulk_confirmation, "OLD_SECONDS", -1)
 
     assert confirm(operator, answer).url == PREVIEW
     assert not BulkAct.objects.exists()
