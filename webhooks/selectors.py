@@ -66,6 +66,13 @@ def event(event_id: UUID, client: Client | None) -> WebhookEvent:
     return found
 
 
+def events_by_id(ids: Collection[UUID]) -> list[WebhookEvent]:
+    """Those events with their endpoints, without bodies and secrets, the newest first."""
+    secrets = ("endpoint__secret_encrypted", "endpoint__previous_secret_encrypted")
+    rows = WebhookEvent.objects.filter(pk__in=ids).select_related("endpoint__client").defer("body", *secrets)
+    return list(rows.order_by("-pk"))
+
+
 def attempts(event_id: UUID) -> QuerySet[WebhookAttempt]:
     """The calls made for an event, oldest first."""
     return WebhookAttempt.objects.filter(event=event_id).order_by("id")

@@ -1,4 +1,4 @@
-"""The operators' console: endpoints, events and attempts, read-only. Secrets are never shown."""
+"""Lists of endpoints, attempts and redeliveries. Secrets are never shown."""
 
 from __future__ import annotations
 
@@ -7,29 +7,11 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
-from notifyq.console import Link, ReadOnlyAdmin, ReadOnlyInline, add_link, badge
-from webhooks import story  # noqa: F401 (it brings its part of a notification's page)
-from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
-from webhooks.status import EventStatus
-from webhooks.tones import TONES
-
-
-class EventStatusFilter(admin.SimpleListFilter):
-    """`status` has no choices in the model, and asking the table which occur would scan it."""
-
-    title = "status"
-    parameter_name = "status"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(status.value, status.value) for status in EventStatus]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
-        return queryset.filter(status=self.value()) if self.value() in set(EventStatus) else queryset
+from notifyq.console import ReadOnlyAdmin, badge
+from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 
 
 @admin.register(WebhookEndpoint)
@@ -67,14 +49,6 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         return badge("failing", "wait") if endpoint.failing_since else badge("enabled", "good")
 
 
-class WebhookAttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = WebhookAttempt
-    fields = readonly_fields = (
-        *("cycle", "number", "response_status", "error_code", "response_excerpt"),
-        *("started_at", "finished_at", "worker_id"),
-    )
-
-
 class OfOneEvent(ReadOnlyAdmin):
     """Rows that are found by the id of an event, its notification or its endpoint."""
 
@@ -95,36 +69,6 @@ class OfOneEvent(ReadOnlyAdmin):
         return queryset.filter(condition), False
 
 
-@admin.register(WebhookEvent)
-class WebhookEventAdmin(OfOneEvent):
-    list_display = (
-        *("id", "type", "status_badge", "endpoint_id", "notification_id", "sequence", "attempt_count"),
-        *("last_response_status", "last_error_code", "due_at", "finished_at"),
-    )
-    list_filter = (EventStatusFilter,)
-    search_fields = ("id",)
-    search_help_text = "The id of an event, a notification or an endpoint."
-    search_keys = ("pk", "notification_id", "endpoint_id")
-    inlines = (WebhookAttemptInline,)
-    fields = (
-        *("id", "type", "status_badge", "endpoint", "notification_link", "sequence", "cycle", "attempt_count"),
-        *("last_response_status", "last_error_code", "created_at", "due_at", "finished_at", "worker_id"),
-        *("lease_expires_at", "suspect", "body"),
-    )
-    readonly_fields = ("status_badge", "notification_link")
-
-    @admin.display(description="status")
-    def status_badge(self, event: WebhookEvent) -> SafeString:
-        return badge(event.status, TONES.get(EventStatus(event.status), "quiet"))
-
-    @admin.display(description="notification")
-    def notification_link(self, event: WebhookEvent) -> SafeString | str:
-        if event.notification_id is None:
-            return "-"
-        address = reverse("admin:notifications_notification_change", args=[event.notification_id])
-        return format_html('<a href="{}">{}</a>', address, event.notification_id)
-
-
 @admin.register(WebhookAttempt)
 class WebhookAttemptAdmin(OfOneEvent):
     ordering = ("-id",)
@@ -138,4 +82,14 @@ class WebhookAttemptAdmin(OfOneEvent):
     )
 
 
-add_link(Link("Webhooks", "admin:webhooks_webhookevent_changelist", "webhooks.view_webhookevent", 50))
+@admin.register(Redelivery)
+class RedeliveryAdmin(OfOneEvent):
+    """Who had what delivered again, and why."""
+
+    list_display = ("id", "created_at", "actor", "event_id", "status_before", "reason")
+    list_filter = ("actor_kind",)
+    search_fields = ("event",)
+    search_help_text = "The id of an event."
+    search_keys = ("event_id",)
+    ordering = ("-id",)
+    fields = ("event", "created_at", "actor_kind", "actor", "reason", "status_before", "details")
