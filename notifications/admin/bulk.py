@@ -24,7 +24,7 @@ from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
 from notifications.services import BulkPreview
 from notifications.status import Status
-from notifyq.console import Page, ReadOnlyAdmin, add_page, masked
+from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, sealed
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
 VIEW = "notifications.view_bulkact"
@@ -53,6 +53,10 @@ class BulkActAdmin(ReadOnlyAdmin):
 def preview(request: HttpRequest) -> HttpResponse:
     """The filter, and what the act would do. Changes nothing."""
     values = bulk_form.values_of(request.GET)
+    try:
+        values["recipient"] = sealed.opened(values["recipient"])
+    except sealed.Unopened:  # never the same as any recipient
+        return _form(request, values | {"recipient": ""}, (FieldError("recipient", "unreadable", sealed.UNREADABLE),))
     if not values["act"]:
         return _form(request, values | {"act": "RETRY"})
     try:

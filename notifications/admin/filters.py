@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from notifications import selectors
+from notifyq.console.sealed import PRIVATE, seal
 
 NEWEST = 100_000
 """What has no index is looked for among so many, the newest."""
@@ -51,9 +52,8 @@ class TextFilter(admin.SimpleListFilter):
         """What the template's form needs; the other filters go along in it."""
         others = changelist.get_filters_params()
         others.pop(self.parameter_name, None)
-        kept = [(name, text) for name, texts in others.items() for text in texts]
-        if changelist.query:
-            kept.append(("q", changelist.query))
+        others |= {"q": [changelist.params["q"]]} if "q" in changelist.params else {}
+        kept = [(name, seal(text) if name in PRIVATE else text) for name, texts in others.items() for text in texts]
         yield {"name": self.parameter_name, "value": self.value() or "", "kept": kept, "newest": NEWEST}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

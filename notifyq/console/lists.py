@@ -10,6 +10,8 @@ from django.db import DatabaseError, connection, models, transaction
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from notifyq.console.search import SealsSearches
+
 COUNTED_MOST = 10_000
 COUNT_MILLISECONDS = 300
 
@@ -36,7 +38,7 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
             return int(cursor.fetchone()[0][0]["Plan"]["Plan Rows"])
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ReadOnlyAdmin(SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
     """Shows rows and changes none. Sorting is off: few orders have an index."""
 
     paginator = EstimatingPaginator

@@ -52,7 +52,7 @@ def dead(count=1, **columns):
 
 
 def look(browser, /, **query):
-    answer = browser.get(PREVIEW, {"act": "retry"} | query)
+    answer = browser.get(PREVIEW, {"act": "retry"} | query, follow=True)
     assert answer.status_code == 200
     return answer
 

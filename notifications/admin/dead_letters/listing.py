@@ -10,12 +10,12 @@ from django.urls import reverse
 from notifications.admin.dead_letters.filter import KINDS, LABELLED_MOST, Filter, bulk_query, read_filter
 from notifications.admin.dead_letters.rows import row_of
 from notifications.undelivered import WALKED_MOST, Page, Place, page_of
-from notifyq.roles import OPERATE
+from notifyq.roles import OPERATE, SEE_PRIVATE
 
 
 def show_list(request: HttpRequest) -> HttpResponse:
     """One page of those that match, the latest first."""
-    asked = read_filter(request.GET.dict())
+    asked = read_filter(request.GET.dict(), sees_private=request.user.has_perm(SEE_PRIVATE))
     place = Place.decode(request.GET.get("place", ""))
     page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
     may_act = request.user.has_perm(OPERATE)
