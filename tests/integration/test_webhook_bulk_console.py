@@ -114,6 +114,28 @@ def test_list__all_that_match__means_what_the_list_shows_or_is_not_offered(opera
         assert operator.get(html.unescape(links[0])).context["preview"].count.total == total
 
 
+def test_endpoint__its_page__leads_to_its_events(operator):
+    endpoint = an_endpoint()
+    event, _other = an_event(endpoint, status=FAILED), an_event(status=FAILED)
+
+    page = operator.get(reverse("admin:webhooks_webhookendpoint_change", args=[endpoint.pk])).content.decode()
+
+    [link] = re.findall(r'href="([^"]*webhookevent/\?endpoint=[^"]*)"', page)
+    assert [row.pk for row in operator.get(link).context["cl"].result_list] == [event.pk]
+
+
+def test_record__of_redeliveries__is_seen_by_viewers_and_changed_by_nobody(admin_client):
+    event = an_event(status=FAILED)
+    Redelivery.objects.create(event=event, actor_kind="USER", actor="ops", reason="why not", status_before="FAILED")
+    listed, viewer = reverse("admin:webhooks_redelivery_changelist"), person(Role.VIEWER)
+
+    assert "why not" in viewer.get(listed, {"q": str(event.pk)}).content.decode()
+    assert not viewer.get(listed, {"q": "0" * 32}).context["cl"].result_list
+    change = reverse("admin:webhooks_redelivery_change", args=[Redelivery.objects.get().pk])
+    assert admin_client.get(change).status_code == 200
+    assert admin_client.post(change, {"reason": "x"}).status_code == 403
+
+
 def test_list__of_a_viewer__has_nothing_to_tick(operator):
     an_event(status=FAILED)
     viewer = person(Role.VIEWER)

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
@@ -23,9 +25,9 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     search_help_text = "An endpoint's id."
     fields = (
         *("id", "client", "state", "url", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
-        *("previous_expires_at", "created_at", "updated_at", "deleted_at"),
+        *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
     )
-    readonly_fields = ("state",)
+    readonly_fields = ("state", "its_events")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
@@ -39,6 +41,11 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
             return queryset, False
         found = as_uuid(term)
         return (queryset.filter(pk=found) if found else queryset.none()), False
+
+    @admin.display(description="its events")
+    def its_events(self, endpoint: WebhookEndpoint) -> SafeString:
+        address = f"{reverse('admin:webhooks_webhookevent_changelist')}?endpoint={endpoint.pk}"
+        return format_html('<a href="{}">to the list</a>', address)
 
     @admin.display(description="state")
     def state(self, endpoint: WebhookEndpoint) -> SafeString:
