@@ -66,10 +66,10 @@ def address(path: str, given: QueryDict) -> str:
     for name, texts in given.lists():
         if name not in _NOT_IN_ADDRESS:
             query.setlist(name, [seal(text) for text in texts] if name in PRIVATE else texts)
-    return f"{path}?{without_empty(query)}".rstrip("?")
+    return f"{path}?{_without_empty(query)}".rstrip("?")
 
 
-def without_empty(query: QueryDict) -> str:
+def _without_empty(query: QueryDict) -> str:
     kept: Any = QueryDict(mutable=True)
     for name, texts in query.lists():
         kept.setlist(name, [text for text in texts if text])

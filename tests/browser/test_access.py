@@ -12,7 +12,7 @@ from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
 from tests.browser.axe import grave_faults
-from tests.browser.pages import DeadLetters
+from tests.browser.pages import DeadLetters, WebhookEvents
 from tests.browser.seed import seed
 from tests.browser.visitor import BrowserWindow, Visitors
 
@@ -46,6 +46,9 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()
     faults += [f"the preview: {fault}" for fault in grave_faults(preview.page, rules)]
+    events = WebhookEvents.opened(operator, "?status=DELIVERED")
+    events.tick(1)
+    faults += [f"the ticked events: {fault}" for fault in grave_faults(events.ask_to_redeliver().page, rules)]
     progress = DeadLetters.opened(operator).ask_to_retry_what_matches().confirm("looked at by axe")
     faults += [f"the progress: {fault}" for fault in grave_faults(progress.page, rules)]
     faults += faults_of(operator, [pages.BULK_ACTS, pages.FRONT], rules)  # which shows the act by now
