@@ -52,6 +52,9 @@ def _receive(receiver: Receiver, call: Call) -> None:
     if received.confirm_url:
         receiver.confirm(received.confirm_url)
         log.info("receipts_confirmed", extra={"provider": receiver.name})
+    if received.skipped_count:
+        metrics.record_receipts_skipped(receiver.name, received.skipped_count)
+        log.warning("receipts_skipped", extra={"provider": receiver.name, "count": received.skipped_count})
     if not (received.receipts or received.token):
         return
     once = None

@@ -107,7 +107,22 @@ def test_post__a_body_that_is_too_long__is_413() -> None:
 
 def test_post__genuine_but_unreadable__is_400_and_406_where_that_stops_the_vendor() -> None:
     assert post("sandbox", callbacks.sandbox({"no": "list"})).status_code == 400
-    assert post("mailgun", callbacks.call(b"{")).status_code == 406
+    assert post("mailgun", callbacks.call(callbacks.mailgun(None))).status_code == 406
+
+
+@pytest.mark.parametrize("body", [b"{", b"[1]", b""])
+@pytest.mark.parametrize("provider", ["mailgun", "ses", "twilio", "sendgrid", "vonage", "bulksms", "resend", "sandbox"])
+def test_post__unsigned_and_unreadable__is_403_whatever_it_is(provider: str, body: bytes) -> None:
+    assert post(provider, callbacks.call(body)).status_code == 403
+
+
+def test_post__of_sendgrid__one_bad_item_loses_none_of_the_others(caplog: Any) -> None:
+    row = NotificationFactory(status=Status.SENT, provider="sendgrid")
+    good = {"event": "bounce", "sg_event_id": "e", "notifyq_id": str(row.pk)}
+    with caplog.at_level(logging.WARNING, "notifications"):
+        assert post("sendgrid", callbacks.sendgrid([good, None])).status_code == 200
+    assert Notification.objects.get(pk=row.pk).delivery_status == "BOUNCED"
+    assert [(r.getMessage(), vars(r)["count"]) for r in caplog.records] == [("receipts_skipped", 1)]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "nonsense"])
