@@ -63,7 +63,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "collapseKey": content.collapse_key or None,
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
-        "receipts": [receipt(r) for r in row.receipts.all()],
+        "receipts": [receipt(r) for r in row.receipts.filter(credited=True)],
         "lookUps": [look_up(found) for found in row.look_ups.all()],
         "webhookEvents": [],
         "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
@@ -108,6 +108,7 @@ def receipt(row: Receipt) -> dict[str, Any]:
     return {
         "provider": row.provider,
         "status": row.status,
+        "vendorStatus": row.word or None,
         "code": row.code or None,
         "message": row.text or None,
         "providerMessageId": row.provider_message_id or None,

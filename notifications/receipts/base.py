@@ -53,6 +53,7 @@ class Receipt:
         code: the vendor's own; may be empty.
         text: one line for people, without addresses; may be empty.
         at: when it happened (aware); None when the vendor does not say.
+        word: the vendor's own for the status, from a list that is known; may be empty.
     """
 
     provider: str
@@ -63,6 +64,7 @@ class Receipt:
     code: str = ""
     text: str = ""
     at: datetime | None = None
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class BulkSmsReceiver(Receiver):
             key=_key(str(message.get("userSuppliedId") or "")),
             message_id=message["id"],
             event=(message["id"], kind, detail),
+            word=kind,
             code=detail,
         )
 

@@ -75,6 +75,7 @@ class MailgunReceiver(Receiver):
             key=part(event, "user-variables").get(KEY_NAME),
             message_id=f"<{message_id.strip('<>')}>" if isinstance(message_id, str) and message_id else "",
             event=(event["id"],),
+            word=str(event["event"]),
             code=told.get("code") or event.get("reason"),
             text=told.get("message") or told.get("description"),
             at=of_epoch(event.get("timestamp")),

@@ -76,6 +76,7 @@ class ResendReceiver(Receiver):
             key=_tag(data.get("tags")),
             message_id=data.get("email_id"),
             event=(identity,),
+            word=str(event["type"]),
             code=told.get("subType") or told.get("type"),
             text=told.get("message") or told.get("reason"),
             at=of_text(event.get("created_at")),

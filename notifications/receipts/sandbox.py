@@ -50,6 +50,7 @@ class SandboxReceiver(Receiver):
             key=event.get("key"),
             message_id=event.get("messageId"),
             event=(event["id"],),
+            word=status.value,
             code=event.get("code"),
             text=event.get("text"),
             at=of_text(event.get("at")),

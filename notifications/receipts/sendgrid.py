@@ -80,6 +80,7 @@ class SendGridReceiver(Receiver):
             # What was answered to the send is its first part.
             message_id=str(event.get("sg_message_id") or "").partition(".")[0],
             event=(event["sg_event_id"],),
+            word=kind,
             code=event.get("status") or event.get("bounce_classification"),
             text=event.get("reason") or event.get("response"),
             at=of_epoch(event.get("timestamp")),

@@ -71,6 +71,7 @@ class SesReceiver(Receiver):
             key=tag[0] if isinstance(tag, list) and tag else None,
             message_id=mail.get("messageId"),
             event=(envelope["MessageId"],),
+            word=kind,
             code=code,
             text=text,
             at=of_text(told.get("timestamp") or mail.get("timestamp")),

@@ -47,7 +47,8 @@ class TwilioReceiver(Receiver):
         pairs = _pairs(call.body)
         self._verify(call, pairs)
         fields = dict(pairs)
-        status = _STATUSES.get(fields.get("MessageStatus", "").lower())
+        word = fields.get("MessageStatus", "").lower()
+        status = _STATUSES.get(word)
         message_id = fields.get("MessageSid", "")
         if status is None or not message_id:
             return Received()
@@ -56,7 +57,8 @@ class TwilioReceiver(Receiver):
             status,
             key=dict(parse_qsl(urlsplit(call.urls[0]).query)).get("key"),
             message_id=message_id,
-            event=(message_id, fields["MessageStatus"].lower()),
+            event=(message_id, word),
+            word=word,
             code=fields.get("ErrorCode"),
             text=fields.get("ErrorMessage"),
         )

@@ -62,6 +62,7 @@ class VonageReceiver(Receiver):
             key=body.get("client_ref"),
             message_id=message_id,
             event=(message_id, status),
+            word=str(body["status"]),
             code=error.get("title"),
             text=error.get("detail"),
             at=of_text(body.get("timestamp")),

@@ -66,6 +66,10 @@ def _receive(receiver: Receiver, call: Call) -> None:
         raise Refused(REPLAYED) from None
     metrics.record_receipts(taken.new)
     metrics.record_finished(taken.credited.confirmed)
+    if taken.credited.stray:
+        metrics.record_receipts_not_credited(taken.credited.stray)
+        count = taken.credited.stray.total()
+        log.warning("receipts_not_credited", extra={"provider": receiver.name, "count": count})
 
 
 def _refused(receiver: Receiver, reason: str) -> None:

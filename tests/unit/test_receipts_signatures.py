@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from notifications.receipts.ses import SesReceiver
 from notifications.receipts.twilio import signature as twilio_signature
 from tests.support import callbacks
 from tests.support.callbacks import CERTIFICATE_URL, KEY, NEW, OLD, TOPIC, call, environment
+from tests.support.source import ROOT
 
 WRONG = "a-wrong-secret"
 
@@ -303,3 +305,10 @@ def test_receiver__of_several__passes_over_what_is_no_object(kind: str, junk: An
 def test_receivers__each__is_a_receiver_of_its_kind() -> None:
     assert {name: r.kind for name, r in RECEIVERS.items()} == {name: name for name in RECEIVERS}
     assert all(isinstance(r, Receiver) for r in RECEIVERS.values())
+
+
+def test_page__how_old_a_signed_time_may_be__says_what_is_checked() -> None:
+    words = {25 * 3600.0: "25 hours", 12 * 3600.0: "12 hours", 3600.0: "1 hour", 300.0: "5 minutes"}
+    page = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+ \w+) \|", page, re.MULTILINE))
+    assert rows == {kind: words[seconds] for kind, seconds in FRESH_SECONDS.items()}
