@@ -70,7 +70,7 @@ _COLUMNS = tuple(Row.__dataclass_fields__)
 
 def credit(reports: Sequence[Report]) -> Credited:
     """Count the reports whose notification can be told, is held by no worker or other caller at this moment, and may
-    have been sent through who reports. What it certainly was not sent through is kept beside it, and counts for nothing.
+    have been sent through who reports. Those of others are kept beside it, and count for nothing.
 
     A report that carries our key, from the provider at which an attempt may have been sent, proves that it was:
     PENDING or RECONCILING → SENT, told to the clients like any other. Any other state stays; only the delivery status
@@ -208,7 +208,8 @@ def _set_delivery_status(changes: Sequence[tuple[Any, ...]]) -> None:
     arrays = Arrays({"id": "uuid", "delivery_status": "text", "trouble": "text", "message_id": "text"}, changes)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {Notification._meta.db_table} n SET delivery_status = v.delivery_status, reported_trouble = v.trouble, "  # noqa: S608 (names from code, values bound)
+            f"UPDATE {Notification._meta.db_table} n SET delivery_status = v.delivery_status, "  # noqa: S608 (names from code, values bound)
+            "reported_trouble = v.trouble, "
             "provider_message_id = COALESCE(NULLIF(v.message_id, ''), n.provider_message_id), updated_at = now() "
             f"FROM {arrays.source('v')} WHERE n.id = v.id",
             arrays.parameters(),

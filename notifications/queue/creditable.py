@@ -73,7 +73,7 @@ def can_carry(provider: str, channel: str) -> bool:
 
 
 def asked_providers(ids: Iterable[UUID]) -> dict[UUID, set[str]]:
-    """Who was asked to send each of these, by their attempts. One query, none for none; the index of the foreign key."""
+    """Who was asked to send each of these, by their attempts. One query, by the index of the foreign key."""
     found: dict[UUID, set[str]] = {}
     wanted = list(ids)
     if wanted:

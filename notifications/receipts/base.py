@@ -20,6 +20,7 @@ FRESH_SECONDS: Mapping[str, float] = {
     "resend": 300.0,  # each repeat is stamped anew
     "sandbox": 3600.0,
     "sendgrid": 25 * 3600.0,  # it repeats for 24 hours
+    "ses": 25 * 3600.0,  # SNS repeats for an hour, and longer where the topic says so
     "vonage": 25 * 3600.0,  # it repeats for 24 hours, and does not say whether the token is made anew
 }
 """How old a signed time may be, by kind. The signatures of the others hold none: a repeat of theirs changes nothing."""

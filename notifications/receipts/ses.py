@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from notifications.receipts import sns
-from notifications.receipts.base import Call, Received, Receiver, Unreadable, loads, part, signed_object
+from notifications.receipts.base import Call, Received, Receiver, Unreadable, check_fresh, loads, part, signed_object
 from notifications.receipts.making import of_text, receipt
 from notifications.receipts.status import DeliveryStatus as To
 
@@ -44,6 +44,8 @@ class SesReceiver(Receiver):
     def receive(self, call: Call, *, now: datetime) -> Received:
         envelope = signed_object(call.body)
         self._envelopes.check(envelope)
+        stamped = of_text(envelope.get("Timestamp"))
+        check_fresh(f"{stamped.timestamp():.0f}" if stamped else "", now, self.kind)
         match envelope.get("Type"):
             case "SubscriptionConfirmation":
                 return Received(confirm_url=sns.confirm_url(envelope))

@@ -115,7 +115,7 @@ def sns(message: Any, *, key: rsa.RSAPrivateKey = SNS_KEY, version: str = "2", *
         "MessageId": "m-1",
         "TopicArn": TOPIC,
         "Message": message if isinstance(message, str) else json.dumps(message),
-        "Timestamp": "2026-11-30T16:00:00.000Z",
+        "Timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "SignatureVersion": version,
         "SigningCertURL": CERTIFICATE_URL,
     } | changes
