@@ -92,6 +92,7 @@ def inbox_entry(row: InboxEntry) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "notificationId": str(row.notification_id),
+        "client": row.client.name,
         "userId": row.user_id,
         "subject": row.subject or None,
         "body": row.body,

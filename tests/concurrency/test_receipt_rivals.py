@@ -33,12 +33,8 @@ from webhooks.models import WebhookEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-IN_DOUBT = {
-    "unconfirmed_provider": "sandbox",
-    "last_used_provider": "sandbox",
-    "unconfirmed_at": Now(),
-    "attempt_count": 1,
-}
+TRIED = {"last_used_provider": "sandbox", "attempt_count": 1}
+IN_DOUBT = TRIED | {"unconfirmed_provider": "sandbox", "unconfirmed_at": Now()}
 
 
 def _one(**columns: Any) -> UUID:
@@ -52,7 +48,7 @@ def _one(**columns: Any) -> UUID:
 def _tried() -> UUID:
     """One that its provider has refused for the moment, so that it may be asked again."""
     row = _one()
-    Notification.objects.filter(pk=row).update(last_used_provider="sandbox", attempt_count=1)
+    Notification.objects.filter(pk=row).update(**TRIED)
     return row
 
 

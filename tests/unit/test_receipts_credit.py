@@ -12,8 +12,8 @@ from notifications.receipts.registry import RECEIVERS
 from notifications.status import FINAL, Status
 
 SENDS = {
-    **dict.fromkeys(("mailgun", "resend", "sendgrid", "ses"), {Channel.EMAIL}),
-    **dict.fromkeys(("bulksms", "twilio", "vonage"), {Channel.SMS}),
+    **{kind: {Channel.EMAIL} for kind in ("mailgun", "resend", "sendgrid", "ses")},
+    **{kind: {Channel.SMS} for kind in ("bulksms", "twilio", "vonage")},
     "sandbox": {Channel.EMAIL, Channel.SMS, Channel.PUSH},
 }
 
