@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from notifications.errors import ConfigurationError
+from notifications.providers.sms.account import receipts_address
 from notifications.receipts import build
 from notifications.receipts.registry import RECEIVERS, variable_of
 from notifyq.env import Config, Environment
@@ -83,3 +84,32 @@ def test_settings__of_providers_that_left_their_chain__are_read_and_checked() ->
         Config.load(Environment({"NOTIFYQ_RECEIPT_PROVIDERS": "twillio:eu"}))
     with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPTS_URL must be a URL"):
         Config.load(Environment({"NOTIFYQ_RECEIPTS_URL": "notify.example.com"}))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "127.8.9.10", "localhost:8000", "LOCALHOST", "[::1]:8000"])
+def test_receipts_url__of_this_machine__needs_no_tls(host: str) -> None:
+    env = Environment({"NOTIFYQ_RECEIPTS_URL": f"http://{host}/base/"})
+    assert Config.load(env).receipts_url == f"http://{host}/base"
+    assert receipts_address(env, "twilio") == f"http://{host}/base/receipts/twilio"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://notify.example.com",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+        "http://10.0.0.1",
+        "http://0.0.0.0:8000",
+        "https://notify.example.com/?a=b",
+        "https://notify.example.com/#a",
+        "https://ada:secret@notify.example.com",
+        "http://127.0.0.1@notify.example.com",
+    ],
+)
+def test_receipts_url__in_the_clear_or_with_more_than_a_path__stops_every_process_alike(url: str) -> None:
+    env = Environment({"NOTIFYQ_RECEIPTS_URL": url})
+    for read in (lambda: Config.load(env), lambda: receipts_address(env, "twilio")):
+        with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPTS_URL must be https://, a host") as caught:
+            read()
+        assert "secret" not in str(caught.value)
