@@ -68,6 +68,29 @@ def test_list__of_trouble_among_many__reads_its_index_in_order(is_operator: bool
     assert Notification._meta.db_table not in scanned
 
 
+def _updates() -> tuple[int, int]:
+    """Of this transaction: all, and those that touched no index."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = %s",
+            [Notification._meta.db_table],
+        )
+        found: tuple[int, int] = cursor.fetchone()
+        return found
+
+
+def test_receive__of_good_news__touches_no_index_of_the_queue() -> None:
+    row = NotificationFactory(status=Status.SENT)
+    before = _updates()
+    for status in (To.ACCEPTED, To.DELIVERED, To.OPENED):
+        take(status, key=row.pk)
+    good = _updates()
+    take(To.BOUNCED, key=row.pk)
+    bad = _updates()
+    assert (good[0] - before[0], good[1] - before[1]) == (3, 3)
+    assert (bad[0] - good[0], bad[1] - good[1]) == (1, 0)
+
+
 def test_migration__what_was_reported_before__is_filled_in() -> None:
     bounced, delivered = (NotificationFactory(status=Status.SENT) for _ in range(2))
     for row, status in ((bounced, To.DELAYED), (bounced, To.BOUNCED), (delivered, To.DELIVERED)):
