@@ -125,7 +125,7 @@ def find_client(name_or_id: str) -> Client:
 
 def list_keys() -> QuerySet[ApiKey]:
     """All keys with their clients, by client and age."""
-    return ApiKey.objects.select_related("client").order_by("client__name", "created_at")
+    return ApiKey.objects.select_related("client").order_by("client__name", "created_at", "pk")
 
 
 def revoke_key(prefix: str, *, by: str = "command") -> ApiKey:

@@ -27,7 +27,7 @@ class Counted:
 
 
 def entries(client: Client | None, user_id: str, *, unread: bool = False) -> QuerySet[InboxEntry]:
-    """A user's entries, to be ordered and cut by id.
+    """A user's entries with their client, to be ordered and cut by id.
 
     Args:
         client: whose user it is; None for an operator, who sees those of every client that has a user of this id.
@@ -37,7 +37,7 @@ def entries(client: Client | None, user_id: str, *, unread: bool = False) -> Que
     """
     # Every index begins with the client; of clients there are few.
     clients = selectors.client_ids() if client is None else [client.pk]
-    rows = InboxEntry.objects.filter(client_id__in=clients, user_id=user_id)
+    rows = InboxEntry.objects.filter(client_id__in=clients, user_id=user_id).select_related("client")
     return rows.filter(read_at=None) if unread else rows
 
 
@@ -47,8 +47,8 @@ def count_unread(client: Client | None, user_id: str) -> Counted:
     return Counted(min(found, COUNTED_MOST), more=found > COUNTED_MOST)
 
 
-def mark_read(client: Client | None, user_id: str, entry_id: UUID) -> InboxEntry:
-    """Mark one entry as read. Safe to repeat: the first time stays.
+def mark_read(client: Client, user_id: str, entry_id: UUID) -> InboxEntry:
+    """Mark one entry as read, of a user of this client. Safe to repeat: the first time stays.
 
     Returns:
         The entry as it is now.
@@ -64,7 +64,7 @@ def mark_read(client: Client | None, user_id: str, entry_id: UUID) -> InboxEntry
     return found
 
 
-def mark_all_read(client: Client | None, user_id: str) -> Counted:
+def mark_all_read(client: Client, user_id: str) -> Counted:
     """Mark as read what is unread now, the newest first, up to COUNTED_MOST entries. Safe to repeat.
 
     Returns:

@@ -49,6 +49,14 @@ RECEIPTS = Counter("notifyq_receipts_total", "Reports of providers on messages, 
 RECEIPTS_REFUSED = Counter(
     "notifyq_receipts_refused_total", "Callbacks that were not taken, by reason.", ["provider", "reason"]
 )
+RECEIPTS_NOT_CREDITED = Counter(
+    "notifyq_receipts_not_credited_total",
+    "Reports on what was not sent through who reports.",
+    ["provider"],
+)
+RECEIPTS_SKIPPED = Counter(
+    "notifyq_receipts_skipped_total", "Items of genuine callbacks that were no reports.", ["provider"]
+)
 BREAKER_TRIPS = Counter("notifyq_breaker_trips_total", "Openings of a provider's breaker.", ["channel", "provider"])
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
@@ -147,6 +155,19 @@ def record_receipts(counts: Mapping[tuple[str, str], int]) -> None:
 def record_receipt_refused(provider: str, reason: str) -> None:
     """A callback of a configured provider was not taken for `reason`, a fixed word."""
     RECEIPTS_REFUSED.labels(provider, reason).inc()
+
+
+@harmless
+def record_receipts_not_credited(counts: Mapping[str, int]) -> None:
+    """How many reports of each provider were on notifications that did not go through it."""
+    for provider, count in counts.items():
+        RECEIPTS_NOT_CREDITED.labels(provider).inc(count)
+
+
+@harmless
+def record_receipts_skipped(provider: str, count: int) -> None:
+    """Items beside good ones in a genuine callback that were no objects."""
+    RECEIPTS_SKIPPED.labels(provider).inc(count)
 
 
 def record_breaker_trip(channel: str, provider: str) -> None:

@@ -18,6 +18,8 @@ from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
 from notifications.models import Client, Notification, OperatorAction, Pause, ProviderHealth, ProviderPace
 from notifications.pausing import PauseScope
+from notifications.receipts import DeliveryStatus
+from notifications.receipts.status import trouble
 from notifications.status import Status
 from notifyq import secrets
 from ratelimits.models import Gate
@@ -42,6 +44,7 @@ class NotificationFilter:
     user_id: str | None = None
     group_id: UUID | None = None
     error_code: str | None = None
+    delivery_status: DeliveryStatus | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
 
@@ -203,6 +206,8 @@ def _conditions(wanted: NotificationFilter) -> dict[str, object]:
         "user_id": wanted.user_id,
         "group_id": wanted.group_id,
         "last_error_code": wanted.error_code,
+        # Trouble has a column of its own with an index: `notification_trouble`.
+        "reported_trouble" if trouble(wanted.delivery_status) else "delivery_status": wanted.delivery_status,
         "created_at__gte": wanted.created_after,
         "created_at__lt": wanted.created_before,
     }

@@ -14,6 +14,7 @@ import environ
 from notifications.breaker import BreakerRule
 from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.receipts.addresses import checked_base
 from notifications.receipts.registry import RECEIVERS
 from notifyq.provider_health import breaker_rules, provider_rates
 from notifyq.runtime import numerals
@@ -235,7 +236,7 @@ class Config:
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
             webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
-            receipts_url=env.url("RECEIPTS_URL").rstrip("/") if env.text("RECEIPTS_URL", "") else "",
+            receipts_url=_receipts_url(env),
             receipt_providers=_with_receipts(env, chains),
             metrics_token=env.text("METRICS_TOKEN", ""),
             ready_needs_worker=env.flag("READY_NEEDS_WORKER", default=True),
@@ -262,6 +263,13 @@ class Config:
                 f"NOTIFYQ_LOOKUP_BACKOFF_BASE_SECONDS ({self.lookup_backoff_base_seconds:g}) must not be more than "
                 f"NOTIFYQ_LOOKUP_BACKOFF_MAX_SECONDS ({self.lookup_backoff_max_seconds:g})"
             )
+
+
+def _receipts_url(env: Environment) -> str:
+    """Empty where the address that a request came to is the one that the vendor called."""
+    if not env.text("RECEIPTS_URL", "").strip():
+        return ""
+    return checked_base(env.url("RECEIPTS_URL", schemes=("https", "http")))
 
 
 def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:

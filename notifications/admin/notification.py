@@ -197,11 +197,14 @@ class ReceiptAdmin(OfOneNotification):
     """Also those that belong to no notification yet."""
 
     ordering = ("-id",)
-    list_display = ("id", "status_badge", "provider", "code", "provider_message_id", "received_at", "look_at")
-    list_filter = ("status",)
+    list_display = (
+        *("id", "status_badge", "word", "provider", "code", "provider_message_id"),
+        *("received_at", "look_at", "credited"),
+    )
+    list_filter = ("status", "credited")
     fields = (
-        *("notification_link", "provider", "status_badge", "code", "text", "at", "received_at", "look_at"),
-        *("provider_message_id", "key", "event_id"),
+        *("notification_link", "provider", "status_badge", "word", "credited", "code", "text"),
+        *("at", "received_at", "look_at", "provider_message_id", "key", "event_id"),
     )
     readonly_fields = ("notification_link", "status_badge")
 

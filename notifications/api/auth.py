@@ -19,7 +19,9 @@ from ratelimits.requests import count_request
 
 SENDERS = frozenset({Scope.SEND, Scope.OPERATE})
 READERS = frozenset({Scope.SEND, Scope.READ, Scope.OPERATE})
-INBOX_KEEPERS = frozenset({Scope.SEND, Scope.INBOX, Scope.OPERATE})
+INBOX_KEEPERS = frozenset({Scope.SEND, Scope.INBOX})
+"""Who may mark as read, always of its own client alone: an operator who looks must not read for the users of others."""
+INBOX_READERS = INBOX_KEEPERS | {Scope.OPERATE}
 OPERATORS = frozenset({Scope.OPERATE})
 
 

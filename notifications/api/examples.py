@@ -156,6 +156,7 @@ ATTEMPT = {
 RECEIPT = {
     "provider": "ses",
     "status": "DELIVERED",
+    "vendorStatus": "Delivery",
     "code": None,
     "message": "250 2.0.0 OK",
     "providerMessageId": f"<{_ID}@mail.example.com>",

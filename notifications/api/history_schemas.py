@@ -37,10 +37,11 @@ RECEIPT = whole_object(
     {
         "provider": text("Who reported it."),
         "status": one_of(DeliveryStatus, "What it reported."),
+        "vendorStatus": or_null(text("The provider's own word for it, such as `queued` or `sent` for ACCEPTED.")),
         "code": or_null(text("The provider's own code.")),
         "message": or_null(text("For people; addresses are left out.")),
         "providerMessageId": or_null(text("The provider's own id for the message.")),
-        "occurredAt": or_null(instant("When it happened, as the provider says.")),
+        "occurredAt": or_null(instant("When it happened, as the provider says; the list goes by it.")),
         "receivedAt": instant("When it was reported."),
     },
     "A report of a provider on what became of the message.",

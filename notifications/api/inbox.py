@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from notifications import inbox
 from notifications.api import inbox_openapi as openapi
 from notifications.api import present
-from notifications.api.auth import INBOX_KEEPERS
+from notifications.api.auth import INBOX_KEEPERS, INBOX_READERS
 from notifications.api.body import OPTIONAL_BODY, read_body
 from notifications.api.view import NotificationsView
 from notifications.channel import Channel
@@ -26,7 +26,7 @@ from notifyq.rest.view import query_values
 class InboxView(NotificationsView):
     """Base of what can be done with an inbox."""
 
-    scopes: ClassVar = {"GET": INBOX_KEEPERS}
+    scopes: ClassVar = {"GET": INBOX_READERS}
 
     def user_id(self, text: str) -> str:
         """The user id in the address, in the form in which notifications have it.
@@ -73,7 +73,7 @@ class ReadEntry(InboxView):
     def post(self, request: Request, user_id: str, entry_id: UUID) -> Response:
         """200 also when it was read before."""
         read_body(request, ())
-        entry = inbox.mark_read(self.holder(request).sees, self.user_id(user_id), entry_id)
+        entry = inbox.mark_read(self.holder(request).client, self.user_id(user_id), entry_id)
         return Response(present.inbox_entry(entry))
 
 
@@ -87,7 +87,7 @@ class ReadAllEntries(InboxView):
     def post(self, request: Request, user_id: str) -> Response:
         """Says how many this call marked."""
         read_body(request, ())
-        marked = inbox.mark_all_read(self.holder(request).sees, self.user_id(user_id))
+        marked = inbox.mark_all_read(self.holder(request).client, self.user_id(user_id))
         return Response({"read": marked.count, "more": marked.more})
 
 

@@ -9,7 +9,10 @@ from notifications.api.describe import REQUEST_ID, good, query, responses
 from notifications.api.inbox_schemas import READ_EXAMPLE
 from notifyq.rest.pagination import LIMIT_DEFAULT, LIMIT_MAX
 
-_SCOPE = "Needs the scope `inbox` or `send`; with `operate`, the users of this id of every client are meant."
+_LOOKS = "Needs the scope `inbox` or `send`; with `operate`, the users of this id of every client are meant."
+_MARKS = (
+    "Needs the scope `inbox` or `send`, and never touches another client's users: `operate` alone may look, not mark."
+)
 _USER = OpenApiParameter(
     "user_id",
     {"type": "string", "minLength": 1, "maxLength": 255},
@@ -22,7 +25,7 @@ list_inbox = extend_schema(
     operation_id="listInbox",
     tags=["inbox"],
     summary="List a user's inbox",
-    description=f"The client's own user; newest first. A user who never got anything has an empty inbox. {_SCOPE}",
+    description=f"The client's own user; newest first. A user who never got anything has an empty inbox. {_LOOKS}",
     parameters=[
         REQUEST_ID,
         _USER,
@@ -41,7 +44,7 @@ count_unread = extend_schema(
     operation_id="countUnread",
     tags=["inbox"],
     summary="Count what a user has not read",
-    description=f"Quick for any inbox, as it stops counting at a bound. {_SCOPE}",
+    description=f"Quick for any inbox, as it stops counting at a bound. {_LOOKS}",
     parameters=[REQUEST_ID, _USER],
     responses=responses({200: good("UnreadCount", "As it is now.")}, 404),
 )
@@ -50,7 +53,7 @@ read_entry = extend_schema(
     operation_id="readEntry",
     tags=["inbox"],
     summary="Mark one entry as read",
-    description=f"Safe to repeat: `readAt` stays what it was. {_SCOPE}",
+    description=f"Safe to repeat: `readAt` stays what it was. {_MARKS}",
     parameters=[REQUEST_ID, _USER, _ENTRY],
     request=None,
     responses=responses({200: good("InboxEntry", "It is read.", Read=READ_EXAMPLE)}, 404, 415),
@@ -60,7 +63,7 @@ read_all = extend_schema(
     operation_id="readAllEntries",
     tags=["inbox"],
     summary="Mark all entries of a user as read",
-    description=f"Those that are there at the time of the call. Repeat it while `more` is true. {_SCOPE}",
+    description=f"Those that are there at the time of the call. Repeat it while `more` is true. {_MARKS}",
     parameters=[REQUEST_ID, _USER],
     request=None,
     responses=responses({200: good("ReadAllResult", "Done.")}, 404, 415),

@@ -8,6 +8,7 @@ from notifications.inbox import COUNTED_MOST
 _EXAMPLE = {
     "id": "01a22cbf-6f3a-7001-9d41-2b6f0e7a550d",
     "notificationId": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8",
+    "client": "shop",
     "userId": "user-42",
     "subject": "Your parcel is here",
     "body": "Fetch it at the desk.",
@@ -23,6 +24,7 @@ INBOX_ENTRY = whole_object(
     {
         "id": {"type": "string", "format": "uuid", "description": "Time-ordered."},
         "notificationId": {"type": "string", "format": "uuid", "description": "The notification that it shows."},
+        "client": text("The name of the client whose user it is."),
         "userId": text("Whose inbox it stands in."),
         "subject": or_null(text("The title.")),
         "body": text("The text."),

@@ -15,6 +15,7 @@ from notifications.api import openapi, present
 from notifications.api.auth import READERS
 from notifications.api.view import NotificationsView
 from notifications.channel import Channel, Priority
+from notifications.receipts import DeliveryStatus
 from notifications.request import canonical_filter, parse_instant
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid, within
 from notifications.selectors import NotificationFilter
@@ -114,6 +115,7 @@ _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "userId": ("user_id", _label),
     "groupId": ("group_id", _uuid),
     "errorCode": ("error_code", _label),
+    "deliveryStatus": ("delivery_status", lambda text: DeliveryStatus[_one_of(DeliveryStatus.__members__, text)]),
     "createdAfter": ("created_after", _instant),
     "createdBefore": ("created_before", _instant),
 }

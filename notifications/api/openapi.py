@@ -21,6 +21,7 @@ from notifications.api.history_schemas import ERROR_CODES
 from notifications.api.json_schema import one_of, reference
 from notifications.channel import Channel, Priority
 from notifications.errors import PastExpiry, TooLate
+from notifications.receipts import DeliveryStatus
 from notifications.services.reschedule import NOT_BEFORE_EXPIRY
 from notifications.services.retry import EXPIRY_NEEDED
 from notifications.status import Status
@@ -102,6 +103,12 @@ list_notifications = extend_schema(
         query("userId", OpenApiTypes.STR, "Only this label."),
         query("groupId", OpenApiTypes.UUID, "Only this group."),
         query("errorCode", OpenApiTypes.STR, f"Only those whose last error has this code. {ERROR_CODES}"),
+        query(
+            "deliveryStatus",
+            one_of(DeliveryStatus, ""),
+            "Only those of which this was reported, see `deliveryStatus`. The ones that tell of trouble (DELAYED, "
+            "REJECTED, UNDELIVERED, BOUNCED, COMPLAINED) are found by an index.",
+        ),
         query("createdAfter", OpenApiTypes.DATETIME, "Created at or after this time."),
         query("createdBefore", OpenApiTypes.DATETIME, "Created before this time."),
         query(

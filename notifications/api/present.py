@@ -63,7 +63,7 @@ def notification_in_full(row: Notification) -> dict[str, Any]:
         "collapseKey": content.collapse_key or None,
         "onUnconfirmed": row.on_unconfirmed,
         "attempts": [attempt(a) for a in row.attempts.all()],
-        "receipts": [receipt(r) for r in row.receipts.all()],
+        "receipts": [receipt(r) for r in row.receipts.filter(credited=True)],
         "lookUps": [look_up(found) for found in row.look_ups.all()],
         "webhookEvents": [],
         "operatorActions": [operator_action(a) for a in row.operator_actions.all()],
@@ -92,6 +92,7 @@ def inbox_entry(row: InboxEntry) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "notificationId": str(row.notification_id),
+        "client": row.client.name,
         "userId": row.user_id,
         "subject": row.subject or None,
         "body": row.body,
@@ -108,6 +109,7 @@ def receipt(row: Receipt) -> dict[str, Any]:
     return {
         "provider": row.provider,
         "status": row.status,
+        "vendorStatus": row.word or None,
         "code": row.code or None,
         "message": row.text or None,
         "providerMessageId": row.provider_message_id or None,

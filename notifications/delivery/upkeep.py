@@ -88,6 +88,7 @@ class Upkeep:
         """Those that came before their notification was sent, or while a worker held it."""
         credited = queue.look_again()
         metrics.record_finished(credited.confirmed)
+        metrics.record_receipts_not_credited(credited.stray)
         return credited.looked_count
 
     def _work_off(self) -> int:

@@ -33,7 +33,8 @@ class Attempt(models.Model):
     claim_token = models.UUIDField()
 
     class Meta:
-        ordering: ClassVar = ["id"]
+        # Those of one settle are stored in no order.
+        ordering: ClassVar = ["finished_at", "cycle", "number", "hop", "id"]
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(outcome__in=list(Outcome)), name="attempt_outcome"),
         ]

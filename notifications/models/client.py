@@ -54,7 +54,7 @@ class ApiKey(models.Model):
 
     class Meta:
         verbose_name = "API key"
-        ordering = ["-created_at"]
+        ordering = ["-created_at", "-id"]
 
     def __str__(self) -> str:
         return f"{self.prefix}…"

@@ -109,6 +109,13 @@ class Notification(LeasedModel):
         choices=[(s.value, s.value) for s in DeliveryStatus],
         help_text="The strongest of its provider's receipts; no state of the queue.",
     )
+    reported_trouble = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The same while it is no good news. It has an index, so that other reports need none.",
+    )
     last_error_code = models.CharField(max_length=64, blank=True, default="", db_default="")
     last_error_message = models.CharField(max_length=500, blank=True, default="", db_default="")
     outcome_sequence = models.PositiveSmallIntegerField(
@@ -168,6 +175,10 @@ class Notification(LeasedModel):
             models.Index("group_id", condition=Q(group_id__isnull=False), name="notification_group"),
             # For receipts that do not carry our key.
             models.Index("provider_message_id", condition=~Q(provider_message_id=""), name="notification_message_id"),
+            # What came to grief at the recipient's side, of one client or of all.
+            models.Index(
+                "reported_trouble", "id", "client", condition=~Q(reported_trouble=""), name="notification_trouble"
+            ),
             # For operators: what ended undelivered, the longest ago first; counted, grouped and narrowed down without
             # the table. None of the columns it carries changes without the status, so it costs no HOT update.
             models.Index(

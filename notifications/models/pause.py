@@ -27,7 +27,7 @@ class Pause(models.Model):
     ended_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
-        ordering: ClassVar = ["created_at"]
+        ordering: ClassVar = ["created_at", "id"]
         constraints: ClassVar = [
             models.UniqueConstraint("scope", "value", condition=Q(ended_at__isnull=True), name="pause_one_each"),
             models.CheckConstraint(condition=Q(scope__in=list(PauseScope)), name="pause_scope"),

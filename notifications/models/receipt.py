@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from notifications.models.notification import Notification
+from notifications.receipts.making import WORD_MAX_LENGTH
 from notifications.receipts.status import DeliveryStatus
 
 
@@ -25,16 +26,27 @@ class Receipt(models.Model):
     key = models.UUIDField(null=True, help_text="Our key, where the provider repeats it.")
     provider_message_id = models.CharField(max_length=255, blank=True, default="")
     status = models.CharField(max_length=16, choices=[(s.value, s.value) for s in DeliveryStatus])
+    word = models.CharField(
+        max_length=WORD_MAX_LENGTH,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The provider's own for the status.",
+    )
     code = models.CharField(max_length=64, blank=True, default="")
     text = models.CharField(max_length=500, blank=True, default="")
     at = models.DateTimeField(null=True, help_text="When it happened, as the provider says.")
     received_at = models.DateTimeField(db_default=Now(), editable=False)
+    credited = models.BooleanField(
+        default=True, db_default=True, help_text="Whether its notification may have been sent through this provider."
+    )
     look_at = models.DateTimeField(
         null=True, help_text="When its notification is looked for next; empty once it counts."
     )
 
     class Meta:
-        ordering: ClassVar = ["id"]
+        # As it happened, where the provider says when; then as they came, and as they stood in one call.
+        ordering: ClassVar = [Coalesce("at", "received_at"), "received_at", "id"]
         indexes: ClassVar = [
             models.Index("look_at", condition=Q(look_at__isnull=False), name="receipt_waiting"),
             models.Index("key", condition=Q(look_at__isnull=False, key__isnull=False), name="receipt_waiting_key"),

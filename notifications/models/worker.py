@@ -27,7 +27,7 @@ class Worker(models.Model):
     held_count = models.PositiveIntegerField(default=0, help_text="Notifications it held at its last beat.")
 
     class Meta:
-        ordering: ClassVar = ["-beat_at"]
+        ordering: ClassVar = ["-beat_at", "id"]
 
     def __str__(self) -> str:
         return self.id

@@ -14,9 +14,10 @@ from django.db.models.functions import Now
 
 from notifications.models import Notification, Receipt
 from notifications.queue.admission import drop_reserved_slots
+from notifications.queue.creditable import Judgement, Row, asked_providers, judge
 from notifications.queue.outcomes import announce
 from notifications.receipts import DeliveryStatus, strongest
-from notifications.receipts.status import proves_acceptance
+from notifications.receipts.status import proves_acceptance, trouble
 from notifications.status import Status, allowed
 from notifyq.leasing import Arrays, lock
 
@@ -25,13 +26,18 @@ CONFIRMED_FROM = (Status.PENDING, Status.RECONCILING)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A stored receipt, as far as it matters here."""
+    """A stored receipt, as far as it matters here.
+
+    Attributes:
+        is_old: it has waited for as long as one may.
+    """
 
     id: int
     provider: str
     key: UUID | None
     provider_message_id: str
     status: DeliveryStatus
+    is_old: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", DeliveryStatus(self.status))
@@ -43,34 +49,28 @@ class Credited:
 
     Attributes:
         looked_count: how many were looked at.
-        known_ids: of receipts whose notification is there.
+        held_ids: of receipts whose notification somebody holds at this moment.
         receipt_ids: of those that count now; the others wait.
+        stray: by provider, those that count for nothing: their notification was not sent through it.
+        stray_ids: the same, of receipts.
         confirmed: by (status, channel), the notifications that they have proved to be sent.
     """
 
     looked_count: int = 0
-    known_ids: frozenset[int] = frozenset()
+    held_ids: frozenset[int] = frozenset()
     receipt_ids: frozenset[int] = frozenset()
+    stray: Counter[str] = field(default_factory=Counter)
+    stray_ids: frozenset[int] = frozenset()
     confirmed: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A locked notification."""
-
-    id: UUID
-    status: str
-    channel: str
-    unconfirmed_provider: str
-    delivery_status: str
-
-
 _SOUGHT = {"id": "int8", "key": "uuid", "provider": "text", "message_id": "text"}
-_COLUMNS = tuple(_Row.__dataclass_fields__)
+_COLUMNS = tuple(Row.__dataclass_fields__)
 
 
 def credit(reports: Sequence[Report]) -> Credited:
-    """Count the reports whose notification can be told, and is held by no worker or other caller at this moment.
+    """Count the reports whose notification can be told, is held by no worker or other caller at this moment, and may
+    have been sent through who reports. Those of others are kept beside it, and count for nothing.
 
     A report that carries our key, from the provider at which an attempt may have been sent, proves that it was:
     PENDING or RECONCILING → SENT, told to the clients like any other. Any other state stays; only the delivery status
@@ -80,18 +80,54 @@ def credit(reports: Sequence[Report]) -> Credited:
     notifications, passing over locked ones, so that it waits for nobody who holds several; then their buckets.
     """
     of = _notifications_of(reports)
-    rows = _lock(set(of.values()))
-    free = {row.id: row for row in rows if row.status != Status.PROCESSING}
-    counted = [report for report in reports if of.get(report.id) in free]
+    rows = {row.id: row for row in _lock(set(of.values()))}
+    judged = _judged(reports, of, rows)
+    counted, stray = judged[Judgement.COUNTS], judged[Judgement.STRAY]
     news: defaultdict[UUID, list[Report]] = defaultdict(list)
     for report in counted:
         news[of[report.id]].append(report)
-    confirmed = _write(free, news)
-    _mark(counted, of)
-    return Credited(len(reports), frozenset(of), frozenset(report.id for report in counted), confirmed)
+    confirmed = _write(rows, news)
+    _mark(counted, of, credited=True)
+    _mark(stray, of, credited=False)
+    return Credited(
+        looked_count=len(reports),
+        held_ids=_ids(judged[Judgement.HELD]),
+        receipt_ids=_ids(counted),
+        stray=Counter(report.provider for report in stray),
+        stray_ids=_ids(stray),
+        confirmed=confirmed,
+    )
 
 
-def proof(row: _Row, news: Sequence[Report]) -> Report | None:
+def _judged(
+    reports: Sequence[Report], of: Mapping[int, UUID], rows: Mapping[UUID, Row]
+) -> defaultdict[Judgement, list[Report]]:
+    """Without those whose notification is not known."""
+    doubted = {of[r.id] for r in reports if r.id in of and _needs_attempts(rows.get(of[r.id]), r.provider)}
+    asked = asked_providers(doubted)
+    judged: defaultdict[Judgement, list[Report]] = defaultdict(list)
+    for report in reports:
+        if report.id not in of:
+            continue
+        row = rows.get(of[report.id])
+        if row is None:  # locked by somebody else
+            judged[Judgement.HELD].append(report)
+            continue
+        traces = row.own_traces | asked.get(row.id, set())
+        judged[judge(row, report.provider, traces, is_old=report.is_old)].append(report)
+    return judged
+
+
+def _needs_attempts(row: Row | None, provider: str) -> bool:
+    """Nearly always the row itself says through whom it went."""
+    return row is not None and row.status != Status.PROCESSING and provider not in row.own_traces
+
+
+def _ids(reports: Sequence[Report]) -> frozenset[int]:
+    return frozenset(report.id for report in reports)
+
+
+def proof(row: Row, news: Sequence[Report]) -> Report | None:
     """What among the reports proves that the attempt in doubt was sent; None when nothing does."""
     if row.status not in CONFIRMED_FROM or not row.unconfirmed_provider:
         return None
@@ -143,15 +179,15 @@ def _notifications_of(reports: Sequence[Report]) -> dict[int, UUID]:
         return {row[0]: row[1] for row in cursor.fetchall() if row[1] is not None}
 
 
-def _lock(ids: set[UUID]) -> list[_Row]:
+def _lock(ids: set[UUID]) -> list[Row]:
     if not ids:
         return []
-    return [_Row(*row) for row in lock(Notification.objects.filter(id__any=sorted(ids)), _COLUMNS, len(ids))]
+    return [Row(*row) for row in lock(Notification.objects.filter(id__any=sorted(ids)), _COLUMNS, len(ids))]
 
 
-def _write(rows: Mapping[UUID, _Row], news: Mapping[UUID, Sequence[Report]]) -> Counter[tuple[str, str]]:
+def _write(rows: Mapping[UUID, Row], news: Mapping[UUID, Sequence[Report]]) -> Counter[tuple[str, str]]:
     changes: list[tuple[Any, ...]] = []
-    proved: list[_Row] = []
+    proved: list[Row] = []
     for identity, reports in news.items():
         row = rows[identity]
         evidence = proof(row, reports)
@@ -159,7 +195,7 @@ def _write(rows: Mapping[UUID, _Row], news: Mapping[UUID, Sequence[Report]]) -> 
         if evidence is not None:
             proved.append(row)
         if evidence is not None or status != row.delivery_status:
-            changes.append((identity, status, evidence.provider_message_id if evidence else ""))
+            changes.append((identity, status, trouble(status), evidence.provider_message_id if evidence else ""))
     if changes:
         _set_delivery_status(changes)
     if proved:
@@ -168,18 +204,19 @@ def _write(rows: Mapping[UUID, _Row], news: Mapping[UUID, Sequence[Report]]) -> 
 
 
 def _set_delivery_status(changes: Sequence[tuple[Any, ...]]) -> None:
-    """It stands in no index, so the new version of a row stays on its page where there is room."""
-    arrays = Arrays({"id": "uuid", "delivery_status": "text", "message_id": "text"}, changes)
+    """It stands in no index, so the new version of a row stays on its page where there is room. Only trouble does."""
+    arrays = Arrays({"id": "uuid", "delivery_status": "text", "trouble": "text", "message_id": "text"}, changes)
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {Notification._meta.db_table} n SET delivery_status = v.delivery_status, "  # noqa: S608 (names from code, values bound)
+            "reported_trouble = v.trouble, "
             "provider_message_id = COALESCE(NULLIF(v.message_id, ''), n.provider_message_id), updated_at = now() "
             f"FROM {arrays.source('v')} WHERE n.id = v.id",
             arrays.parameters(),
         )
 
 
-def _confirm(rows: Sequence[_Row]) -> None:
+def _confirm(rows: Sequence[Row]) -> None:
     for row in rows:
         if not allowed(Status(row.status), Status.SENT, by="receipt"):
             raise ValueError(f"a receipt may not move a notification from {row.status} to SENT")
@@ -207,13 +244,13 @@ def _confirm(rows: Sequence[_Row]) -> None:
     drop_reserved_slots(ids)
 
 
-def _mark(counted: Sequence[Report], of: Mapping[int, UUID]) -> None:
-    if not counted:
+def _mark(reports: Sequence[Report], of: Mapping[int, UUID], *, credited: bool) -> None:
+    if not reports:
         return
-    arrays = Arrays({"id": "int8", "notification": "uuid"}, [(report.id, of[report.id]) for report in counted])
+    arrays = Arrays({"id": "int8", "notification": "uuid"}, [(report.id, of[report.id]) for report in reports])
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {Receipt._meta.db_table} r SET notification_id = v.notification, look_at = NULL "  # noqa: S608 (names from code, values bound)
-            f"FROM {arrays.source('v')} WHERE r.id = v.id",
-            arrays.parameters(),
+            f"UPDATE {Receipt._meta.db_table} r SET notification_id = v.notification, look_at = NULL, "  # noqa: S608 (names from code, values bound)
+            f"credited = %s FROM {arrays.source('v')} WHERE r.id = v.id",
+            [credited, *arrays.parameters()],
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db import connection
-from django.db.models import DurationField, ExpressionWrapper, F, Value
+from django.db.models import BooleanField, DurationField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import Greatest, Least, Now
 
 from notifications.errors import NotifyError
@@ -25,12 +25,14 @@ TOKENS_KEPT = timedelta(days=1)
 LOOKS_APART = timedelta(seconds=1)
 _LOOKS_APART_MOST = timedelta(hours=1)
 
+_IS_OLD = ExpressionWrapper(Q(received_at__lt=Now() - WAIT_MOST), output_field=BooleanField())
 _RECEIPT = {
     "provider": "text",
     "event_id": "text",
     "key": "uuid",
     "provider_message_id": "text",
     "status": "text",
+    "word": "text",
     "code": "text",
     "text": "text",
     "at": "timestamptz",
@@ -83,7 +85,7 @@ def receive(receipts: Sequence[Reported], once: Once | None = None) -> Taken:
     with in_transaction_bounded():
         if once is not None:
             _use_up(once)
-        new = _insert(sorted(receipts, key=lambda r: (r.provider, r.event_id))) if receipts else []
+        new = _insert(receipts) if receipts else []
         credited = credit(new)
     return Taken(Counter((report.provider, report.status.value) for report in new), credited)
 
@@ -91,8 +93,9 @@ def receive(receipts: Sequence[Reported], once: Once | None = None) -> Taken:
 def look_again(limit: int = LIMIT) -> Credited:
     """One bounded pass over receipts that wait: their notification was not there, not sent yet, or held by a worker.
 
-    Each is looked at every second while its notification is held, and after ever longer pauses while it has none; what
-    still has none after WAIT_MOST is dropped.
+    Each is looked at every second while its notification is held, and after ever longer pauses while it has none, or
+    that was not sent yet. What still has none after WAIT_MOST is dropped; what was not sent through who reports by then
+    is kept and counts for nothing.
 
     Returns:
         What became of them; call again at once when `looked_count` is `limit`.
@@ -104,13 +107,13 @@ def look_again(limit: int = LIMIT) -> Credited:
     if not due.exists():
         return Credited()
     with in_transaction_bounded():
-        columns = ("id", "provider", "key", "provider_message_id", "status")
-        reports = [Report(*row) for row in lock(due, columns, limit)]
+        columns = ("id", "provider", "key", "provider_message_id", "status", "is_old")
+        reports = [Report(*row) for row in lock(due.annotate(is_old=_IS_OLD), columns, limit)]
         credited = credit(reports)
-        left = {report.id for report in reports} - credited.receipt_ids
         # What is held now may be sent again as soon as it is free: the receipt has to be there before.
-        Receipt.objects.filter(pk__in=left & credited.known_ids).update(look_at=Now() + LOOKS_APART)
-        strange = Receipt.objects.filter(pk__in=left - credited.known_ids)
+        Receipt.objects.filter(pk__in=credited.held_ids).update(look_at=Now() + LOOKS_APART)
+        done = credited.receipt_ids | credited.stray_ids | credited.held_ids
+        strange = Receipt.objects.filter(pk__in={report.id for report in reports} - done)
         strange.filter(received_at__lt=Now() - WAIT_MOST).delete()
         strange.update(look_at=Now() + _pause())
     return credited
@@ -145,16 +148,20 @@ def _use_up(once: Once) -> None:
 
 
 def _insert(receipts: Sequence[Reported]) -> list[Report]:
-    """In one order for all, so that two callers with the same reports wait for each other and never in a circle."""
+    """Numbered as they stand in the call, and stored in one order for all, so that two callers with the same reports
+    wait for each other and never in a circle."""
     rows = [
-        (r.provider, r.event_id, r.key, r.provider_message_id, r.status.value, r.code, r.text, r.at) for r in receipts
+        (r.provider, r.event_id, r.key, r.provider_message_id, r.status.value, r.word, r.code, r.text, r.at)
+        for r in receipts
     ]
     arrays, names = Arrays(_RECEIPT, rows), ", ".join(_RECEIPT)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {Receipt._meta.db_table} ({names}, look_at) "  # noqa: S608 (names from code, values bound)
-            f"SELECT {names}, now() + %s * interval '1 second' FROM {arrays.source('v')} "
+            "WITH v AS MATERIALIZED (SELECT nextval(pg_get_serial_sequence(%s, 'id')) AS id, a.* "  # noqa: S608 (names from code, values bound)
+            f"FROM {arrays.source('a')}) "
+            f"INSERT INTO {Receipt._meta.db_table} (id, {names}, look_at) "
+            f"SELECT id, {names}, now() + %s * interval '1 second' FROM v ORDER BY provider, event_id, id "
             "ON CONFLICT DO NOTHING RETURNING id, provider, key, provider_message_id, status",
-            [LOOKS_APART.total_seconds(), *arrays.parameters()],
+            [Receipt._meta.db_table, *arrays.parameters(), LOOKS_APART.total_seconds()],
         )
         return [Report(*row) for row in cursor.fetchall()]

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+import ipaddress
+from urllib.parse import quote, urlsplit
 from uuid import UUID
 
+from notifications.errors import ConfigurationError
+
 PATH = "receipts"
+
+
+def checked_base(base_url: str) -> str:
+    """NOTIFYQ_RECEIPTS_URL as it can be used, without a slash at its end.
+
+    Args:
+        base_url: a URL with http:// or https:// and a host.
+
+    Raises:
+        ConfigurationError: what vendors send would go over the network in the clear, secrets in it; or there is
+            something behind the path, or before the host. Within this machine http:// will do, to try it.
+    """
+    parts = urlsplit(base_url)
+    is_safe = parts.scheme == "https" or _is_this_machine(parts.hostname or "")
+    if not is_safe or parts.query or parts.fragment or parts.username is not None:
+        raise ConfigurationError(
+            "NOTIFYQ_RECEIPTS_URL must be https://, a host and at most a path "
+            "(http:// only for this machine, such as http://127.0.0.1:8000)"
+        )
+    return base_url.rstrip("/")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def receipt_url(base_url: str, provider: str, key: UUID | None = None) -> str:

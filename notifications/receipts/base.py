@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -14,7 +15,15 @@ from uuid import UUID
 from notifications.errors import ConfigurationError
 from notifications.receipts.status import DeliveryStatus
 
-SECRET_MIN_LENGTH = 8
+FRESH_SECONDS: Mapping[str, float] = {
+    "mailgun": 12 * 3600.0,  # it repeats a call that failed for eight hours
+    "resend": 300.0,  # each repeat is stamped anew
+    "sandbox": 3600.0,
+    "sendgrid": 25 * 3600.0,  # it repeats for 24 hours
+    "ses": 25 * 3600.0,  # SNS repeats for an hour, and longer where the topic says so
+    "vonage": 25 * 3600.0,  # it repeats for 24 hours, and does not say whether the token is made anew
+}
+"""How old a signed time may be, by kind. The signatures of the others hold none: a repeat of theirs changes nothing."""
 CLOCKS_DIFFER_SECONDS = 300.0
 """A timestamp so far in the future is still one of now."""
 
@@ -45,6 +54,7 @@ class Receipt:
         code: the vendor's own; may be empty.
         text: one line for people, without addresses; may be empty.
         at: when it happened (aware); None when the vendor does not say.
+        word: the vendor's own for the status, from a list that is known; may be empty.
     """
 
     provider: str
@@ -55,6 +65,7 @@ class Receipt:
     code: str = ""
     text: str = ""
     at: datetime | None = None
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +74,13 @@ class Received:
 
     Attributes:
         receipts: what it reports of messages; what is none of our business is left out.
+        skipped_count: how many items of the call were no objects, and were passed over.
         token: to be taken only once; empty where the signature covers the body.
         confirm_url: to be fetched, for the vendor to begin with its reports; empty when there is nothing to confirm.
     """
 
     receipts: tuple[Receipt, ...] = ()
+    skipped_count: int = 0
     token: str = field(default="", repr=False)
     confirm_url: str = field(default="", repr=False)
 
@@ -106,10 +119,14 @@ class Receiver(ABC):
     Attributes:
         kind: as in the registry of providers.
         unreadable_status: the HTTP status that makes this vendor stop repeating what cannot be read.
+        good_form: what a secret of this vendor must look like; whatever does not can check nothing.
+        good_looks: the same for people, as the end of "the variable must hold …".
     """
 
     kind: ClassVar[str]
     unreadable_status: ClassVar[int] = 400
+    good_form: ClassVar[re.Pattern[str]] = re.compile(r"[!-~]{8,}")
+    good_looks: ClassVar[str] = "secrets of at least 8 characters, without spaces"
 
     def __init__(self, name: str, secrets: Sequence[str]) -> None:
         """
@@ -120,10 +137,15 @@ class Receiver(ABC):
         Raises:
             ValueError: one of them cannot be a secret of this vendor; the text does not repeat it.
         """
-        if any(len(secret) < SECRET_MIN_LENGTH for secret in secrets):
-            raise ValueError(f"must hold secrets of at least {SECRET_MIN_LENGTH} characters")
+        if not all(self.good_form.fullmatch(secret) for secret in secrets):
+            raise self.unusable()
         self.name = name
         self._secrets = tuple(secrets)
+
+    @classmethod
+    def unusable(cls) -> ValueError:
+        """What is raised for a secret that cannot work. It says what one looks like, and does not repeat it."""
+        return ValueError(f"must hold {cls.good_looks}")
 
     @abstractmethod
     def receive(self, call: Call, *, now: datetime) -> Received:
@@ -134,7 +156,7 @@ class Receiver(ABC):
 
         Raises:
             Refused: the signature is missing, wrong or stale.
-            Unreadable: it is genuine, or cannot even be checked, and says nothing that can be read.
+            Unreadable: it is genuine, and says nothing that can be read.
             Unavailable: it cannot be checked now.
         """
 
@@ -152,15 +174,18 @@ def same(expected: str, given: str) -> bool:
     return hmac.compare_digest(expected.encode("utf-8", "replace"), given.encode("utf-8", "replace"))
 
 
-def check_fresh(epoch_seconds: str, now: datetime, most_seconds: float) -> None:
+def check_fresh(epoch_seconds: str, now: datetime, kind: str) -> None:
     """
+    Args:
+        kind: whose timestamp it is, see `FRESH_SECONDS`.
+
     Raises:
         Refused: the signed timestamp is no number, older than that, or of the future.
     """
     if not (epoch_seconds.isascii() and epoch_seconds.isdigit() and len(epoch_seconds) <= 12):
         raise Refused("stale")
     age_seconds = now.timestamp() - int(epoch_seconds)
-    if not -CLOCKS_DIFFER_SECONDS <= age_seconds <= most_seconds:
+    if not -CLOCKS_DIFFER_SECONDS <= age_seconds <= FRESH_SECONDS[kind]:
         raise Refused("stale")
 
 
@@ -176,15 +201,35 @@ def loads(body: bytes | str) -> Any:
         raise Unreadable("the body is no JSON") from None
 
 
-def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list.
+def signed_object(body: bytes) -> dict[str, Any]:
+    """The object in a body whose signature stands inside.
 
     Raises:
-        Unreadable: it is no list of objects.
+        Refused: it is no object, so it has no signature.
     """
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+    try:
+        found = loads(body)
+    except Unreadable:
+        found = None
+    if not isinstance(found, dict):
+        raise Refused("no_signature")
+    return found
+
+
+def received_of(items: Any, read: Callable[[dict[str, Any]], Receipt | None]) -> Received:
+    """What the items of a list come to. One that is no object costs the others nothing: it is passed over and counted.
+
+    Args:
+        read: makes a receipt of one item; None for what is none of our business.
+
+    Raises:
+        Unreadable: it is no list, or nothing in it is an object.
+    """
+    objects = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    if not objects and items != []:
         raise Unreadable("the body is no list of objects")
-    return value
+    made = [read(item) for item in objects]
+    return Received(tuple(found for found in made if found is not None), skipped_count=len(items) - len(objects))
 
 
 def part(value: Mapping[str, Any], name: str) -> dict[str, Any]:

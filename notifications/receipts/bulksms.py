@@ -6,13 +6,14 @@ in its query. What is answered with 4xx it drops, anything else it repeats for t
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
 from notifications.providers.sms import short_key
-from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, loads, objects, part, same
+from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, loads, part, received_of, same
 from notifications.receipts.making import line, receipt
 from notifications.receipts.status import DeliveryStatus as To
 from notifications.verdict import ERROR_CODE_MAX_LENGTH
@@ -32,6 +33,11 @@ class BulkSmsReceiver(Receiver):
     """Its secrets are yours to make up: they stand in the address that is entered at BulkSMS."""
 
     kind = "bulksms"
+    # It is pasted into an address: what means something there would come back as something else.
+    good_form: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9._~-]{8,}")
+    good_looks: ClassVar[str] = (
+        "secrets of at least 8 letters, digits and any of - . _ ~, as they stand in the address entered at BulkSMS"
+    )
 
     def receive(self, call: Call, *, now: datetime) -> Received:
         given = dict(parse_qsl(urlsplit(call.urls[0]).query)).get(_PARAMETER, "")
@@ -40,8 +46,7 @@ class BulkSmsReceiver(Receiver):
         if not any(same(secret, given) for secret in self._secrets):
             raise Refused("bad_signature")
         body = loads(call.body)
-        made = [self._receipt(message) for message in objects(body if isinstance(body, list) else [body])]
-        return Received(tuple(found for found in made if found is not None))
+        return received_of(body if isinstance(body, list) else [body], self._receipt)
 
     def _receipt(self, message: dict[str, Any]) -> Receipt | None:
         told = part(message, "status")
@@ -55,6 +60,7 @@ class BulkSmsReceiver(Receiver):
             key=_key(str(message.get("userSuppliedId") or "")),
             message_id=message["id"],
             event=(message["id"], kind, detail),
+            word=kind,
             code=detail,
         )
 

@@ -11,14 +11,23 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from notifications.receipts.base import Call, Received, Receiver, Refused, Unreadable, check_fresh, loads, part, same
+from notifications.receipts.base import (
+    Call,
+    Received,
+    Receiver,
+    Refused,
+    Unreadable,
+    check_fresh,
+    part,
+    same,
+    signed_object,
+)
 from notifications.receipts.making import of_epoch, receipt
 from notifications.receipts.status import DeliveryStatus as To
 
 KEY_NAME = "notifyq_id"
-FRESH_SECONDS = 12 * 3600.0
 _TOKEN_MAX_LENGTH = 100
 _STATUSES = {
     "accepted": To.ACCEPTED,
@@ -35,13 +44,15 @@ class MailgunReceiver(Receiver):
 
     kind = "mailgun"
     unreadable_status = 406
+    good_looks: ClassVar[str] = "the HTTP webhook signing key of Mailgun, at least 8 characters without spaces"
 
     def receive(self, call: Call, *, now: datetime) -> Received:
-        body = loads(call.body)  # the signature stands inside
-        if not isinstance(body, dict):
-            raise Unreadable("the body is no object")
+        body = signed_object(call.body)
         token = self._verify(part(body, "signature"), now)
-        return self._read(part(body, "event-data"), token)
+        event = body.get("event-data")
+        if not isinstance(event, dict):
+            raise Unreadable("there is no event in it")
+        return self._read(event, token)
 
     def _verify(self, signed: Mapping[str, Any], now: datetime) -> str:
         timestamp, token, given = (str(signed.get(name) or "") for name in ("timestamp", "token", "signature"))
@@ -49,7 +60,7 @@ class MailgunReceiver(Receiver):
             raise Refused("no_signature")
         if not any(same(signature(secret, timestamp, token), given) for secret in self._secrets):
             raise Refused("bad_signature")
-        check_fresh(timestamp, now, FRESH_SECONDS)
+        check_fresh(timestamp, now, self.kind)
         return token
 
     def _read(self, event: Mapping[str, Any], token: str) -> Received:
@@ -64,6 +75,7 @@ class MailgunReceiver(Receiver):
             key=part(event, "user-variables").get(KEY_NAME),
             message_id=f"<{message_id.strip('<>')}>" if isinstance(message_id, str) and message_id else "",
             event=(event["id"],),
+            word=str(event["event"]),
             code=told.get("code") or event.get("reason"),
             text=told.get("message") or told.get("description"),
             at=of_epoch(event.get("timestamp")),

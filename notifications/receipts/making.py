@@ -13,6 +13,7 @@ from notifications.receipts.status import DeliveryStatus
 from notifications.verdict import ERROR_CODE_MAX_LENGTH, ERROR_MESSAGE_MAX_LENGTH
 
 ID_MAX_LENGTH = 255
+WORD_MAX_LENGTH = 32
 _MAILBOX = re.compile(r"[^\s<>\"'()\[\],;:]+@[^\s<>\"'()\[\],;:]+")
 _PHONE = re.compile(r"\+\d(?:[ ().-]?\d){6,14}|\b\d{9,15}\b|\b\d{3}[-. ]\d{3}[-. ]\d{4}\b")
 _UNNAMED = "…"
@@ -27,6 +28,7 @@ def receipt(
     key: object,
     message_id: object,
     event: tuple[object, ...],
+    word: str = "",
     code: object = "",
     text: object = "",
     at: datetime | None = None,
@@ -35,6 +37,7 @@ def receipt(
 
     Args:
         key: our key in the vendor's copy; what is no UUID is no key of ours.
+        word: the vendor's own for the status: one of those that the receiver's table knows, nothing else.
         event: what tells this report from every other one. However often a message is opened, only the first is kept.
     """
     identity = line(message_id, ID_MAX_LENGTH)
@@ -47,6 +50,7 @@ def receipt(
         provider_message_id=identity,
         event_id=_event_id(event),
         status=status,
+        word=word[:WORD_MAX_LENGTH],
         code=line(code, ERROR_CODE_MAX_LENGTH),
         text=masked(line(text, 4 * ERROR_MESSAGE_MAX_LENGTH))[:ERROR_MESSAGE_MAX_LENGTH],
         at=at,

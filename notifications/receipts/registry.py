@@ -52,12 +52,13 @@ def variable_of(name: str) -> str:
 
 def _build(name: str, settings: ProviderSettings) -> Receiver | None:
     variable = variable_of(name)
-    secrets = [item.strip() for item in settings.text(variable, "").split(",") if item.strip()]
-    if not secrets:
+    text = settings.text(variable, "").strip()
+    if not text:
         return None
+    secrets = [item.strip() for item in text.split(",") if item.strip()]
     module_name, _, class_name = RECEIVERS[name.partition(":")[0]].partition(":")
     receiver = cast("type[Receiver]", getattr(import_module(module_name), class_name))
     try:
-        return receiver(name, secrets)
+        return receiver(name, secrets or [text])  # nothing but commas is no secret either
     except ValueError as error:
         raise misconfigured(f"NOTIFYQ_{variable}", error) from None

@@ -6,14 +6,16 @@ under the older names of the headers; each try has a fresh timestamp. Tags of a 
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from standardwebhooks import Webhook
 
 from notifications.receipts.base import (
-    CLOCKS_DIFFER_SECONDS,
     Call,
     Received,
     Receiver,
@@ -28,6 +30,7 @@ from notifications.receipts.making import of_text, receipt
 from notifications.receipts.status import DeliveryStatus as To
 
 TAG = "notifyq_id"
+_SECRET_MIN_BYTES = 24
 _STATUSES = {
     "email.scheduled": To.ACCEPTED,
     "email.sent": To.ACCEPTED,
@@ -46,13 +49,14 @@ class ResendReceiver(Receiver):
     """Its secrets are the signing secrets of the webhook, `whsec_…`."""
 
     kind = "resend"
+    good_form: ClassVar[re.Pattern[str]] = re.compile(r"(?:whsec_)?[A-Za-z0-9+/]+={0,2}")
+    good_looks: ClassVar[str] = "the signing secrets that Resend shows: whsec_ and base64 of at least 24 bytes"
 
     def __init__(self, name: str, secrets: Sequence[str]) -> None:
         super().__init__(name, secrets)
-        try:
-            self._signers = [Webhook(secret) for secret in secrets]
-        except ValueError:
-            raise ValueError("must hold the signing secrets that Resend shows, whsec_ and base64") from None
+        if not all(_is_secret(secret) for secret in secrets):
+            raise self.unusable()
+        self._signers = [Webhook(secret) for secret in secrets]
 
     def receive(self, call: Call, *, now: datetime) -> Received:
         identity = call.headers.get("svix-id", "")
@@ -72,6 +76,7 @@ class ResendReceiver(Receiver):
             key=_tag(data.get("tags")),
             message_id=data.get("email_id"),
             event=(identity,),
+            word=str(event["type"]),
             code=told.get("subType") or told.get("type"),
             text=told.get("message") or told.get("reason"),
             at=of_text(event.get("created_at")),
@@ -82,7 +87,7 @@ class ResendReceiver(Receiver):
         timestamp, given = call.headers.get("svix-timestamp", ""), call.headers.get("svix-signature", "")
         if not given:
             raise Refused("no_signature")
-        check_fresh(timestamp, now, CLOCKS_DIFFER_SECONDS)  # a number, before anything is computed of it
+        check_fresh(timestamp, now, self.kind)  # a number, before anything is computed of it
         try:
             body = call.body.decode("utf-8")
         except UnicodeDecodeError:
@@ -91,6 +96,14 @@ class ResendReceiver(Receiver):
         expected = [signer.sign(msg_id=identity, timestamp=moment, data=body) for signer in self._signers]
         if not any(same(one, each) for one in expected for each in given.split()[:8]):
             raise Refused("bad_signature")
+
+
+def _is_secret(secret: str) -> bool:
+    """Base64 of what the Standard Webhooks rules call long enough."""
+    try:
+        return len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) >= _SECRET_MIN_BYTES
+    except binascii.Error:
+        return False
 
 
 def _tag(tags: Any) -> Any:

@@ -7,13 +7,22 @@ import hmac
 from datetime import datetime
 from typing import Any
 
-from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, check_fresh, loads, objects, same
+from notifications.receipts.base import (
+    Call,
+    Receipt,
+    Received,
+    Receiver,
+    Refused,
+    check_fresh,
+    loads,
+    received_of,
+    same,
+)
 from notifications.receipts.making import of_text, receipt
 from notifications.receipts.status import DeliveryStatus
 
 SIGNATURE_HEADER = "x-sandbox-signature"
 TIMESTAMP_HEADER = "x-sandbox-timestamp"
-_FRESH_SECONDS = 3600.0
 _STATUSES = {status.value: status for status in DeliveryStatus}
 
 
@@ -28,9 +37,8 @@ class SandboxReceiver(Receiver):
             raise Refused("no_signature")
         if not any(same(signature(secret, timestamp, call.body), given) for secret in self._secrets):
             raise Refused("bad_signature")
-        check_fresh(timestamp, now, _FRESH_SECONDS)
-        made = [self._receipt(event) for event in objects(loads(call.body))]
-        return Received(tuple(found for found in made if found is not None))
+        check_fresh(timestamp, now, self.kind)
+        return received_of(loads(call.body), self._receipt)
 
     def _receipt(self, event: dict[str, Any]) -> Receipt | None:
         status = _STATUSES.get(str(event.get("status")))
@@ -42,6 +50,7 @@ class SandboxReceiver(Receiver):
             key=event.get("key"),
             message_id=event.get("messageId"),
             event=(event["id"],),
+            word=status.value,
             code=event.get("code"),
             text=event.get("text"),
             at=of_text(event.get("at")),

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, check_fresh, loads, objects
+from notifications.receipts.base import Call, Receipt, Received, Receiver, Refused, check_fresh, loads, received_of
 from notifications.receipts.making import of_epoch, receipt
 from notifications.receipts.status import DeliveryStatus as To
 
 KEY_NAME = "notifyq_id"
-_FRESH_SECONDS = 25 * 3600.0
-"""It repeats a call that failed for 24 hours."""
 _HEADER = "x-twilio-email-event-webhook-"
 _STATUSES = {
     "processed": To.ACCEPTED,
@@ -41,17 +40,21 @@ class SendGridReceiver(Receiver):
     """Its secrets are the public keys that SendGrid shows when the signature is switched on."""
 
     kind = "sendgrid"
+    good_form: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+    good_looks: ClassVar[str] = "the public keys that SendGrid shows: base64, without the BEGIN and END lines"
 
     def __init__(self, name: str, secrets: Sequence[str]) -> None:
         super().__init__(name, secrets)
-        self._keys = [_public_key(secret) for secret in secrets]
+        keys = [_public_key(secret) for secret in secrets]
+        self._keys = [key for key in keys if key is not None]
+        if len(self._keys) < len(keys):
+            raise self.unusable()
 
     def receive(self, call: Call, *, now: datetime) -> Received:
         timestamp = call.headers.get(f"{_HEADER}timestamp", "")
         self._verify(call.headers.get(f"{_HEADER}signature", ""), timestamp.encode() + call.body)
-        check_fresh(timestamp, now, _FRESH_SECONDS)
-        made = [self._receipt(event) for event in objects(loads(call.body))]
-        return Received(tuple(found for found in made if found is not None))
+        check_fresh(timestamp, now, self.kind)
+        return received_of(loads(call.body), self._receipt)
 
     def _verify(self, given: str, signed: bytes) -> None:
         if not given:
@@ -77,6 +80,7 @@ class SendGridReceiver(Receiver):
             # What was answered to the send is its first part.
             message_id=str(event.get("sg_message_id") or "").partition(".")[0],
             event=(event["sg_event_id"],),
+            word=kind,
             code=event.get("status") or event.get("bounce_classification"),
             text=event.get("reason") or event.get("response"),
             at=of_epoch(event.get("timestamp")),
@@ -91,11 +95,10 @@ def _is_signed(key: ec.EllipticCurvePublicKey, raw: bytes, signed: bytes) -> boo
     return True
 
 
-def _public_key(secret: str) -> ec.EllipticCurvePublicKey:
+def _public_key(secret: str) -> ec.EllipticCurvePublicKey | None:
+    """None where it is none of the curve that SendGrid signs with."""
     try:
         key = load_der_public_key(base64.b64decode(secret, validate=True))
     except (binascii.Error, ValueError, UnsupportedAlgorithm):
-        key = None
-    if isinstance(key, ec.EllipticCurvePublicKey):
-        return key
-    raise ValueError("must hold the public keys that SendGrid shows: base64, without the BEGIN and END lines")
+        return None
+    return key if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1) else None

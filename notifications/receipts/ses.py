@@ -6,12 +6,13 @@ Source: AWS's pages on the contents of event notifications of Amazon SES, 2026-1
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from notifications.receipts import sns
-from notifications.receipts.base import Call, Received, Receiver, Refused, Unreadable, loads, part
+from notifications.receipts.base import Call, Received, Receiver, Unreadable, check_fresh, loads, part, signed_object
 from notifications.receipts.making import of_text, receipt
 from notifications.receipts.status import DeliveryStatus as To
 
@@ -33,18 +34,18 @@ class SesReceiver(Receiver):
     """In place of secrets it has the ARNs of the topics that it listens to: anybody can have SNS sign something."""
 
     kind = "ses"
+    good_form: ClassVar[re.Pattern[str]] = sns.TOPIC
+    good_looks: ClassVar[str] = "ARNs of SNS topics, such as arn:aws:sns:eu-west-1:123456789012:ses-events"
 
     def __init__(self, name: str, secrets: Sequence[str], fetch: sns.Fetch = sns.fetch) -> None:
         super().__init__(name, secrets)
-        if not all(sns.TOPIC.fullmatch(topic) for topic in secrets):
-            raise ValueError("must hold ARNs of SNS topics, such as arn:aws:sns:eu-west-1:123456789012:ses-events")
         self._envelopes = sns.Envelopes(secrets, fetch)
 
     def receive(self, call: Call, *, now: datetime) -> Received:
-        envelope = loads(call.body)  # the signature stands inside
-        if not isinstance(envelope, dict):
-            raise Refused("no_signature")
+        envelope = signed_object(call.body)
         self._envelopes.check(envelope)
+        stamped = of_text(envelope.get("Timestamp"))
+        check_fresh(f"{stamped.timestamp():.0f}" if stamped else "", now, self.kind)
         match envelope.get("Type"):
             case "SubscriptionConfirmation":
                 return Received(confirm_url=sns.confirm_url(envelope))
@@ -72,6 +73,7 @@ class SesReceiver(Receiver):
             key=tag[0] if isinstance(tag, list) and tag else None,
             message_id=mail.get("messageId"),
             event=(envelope["MessageId"],),
+            word=kind,
             code=code,
             text=text,
             at=of_text(told.get("timestamp") or mail.get("timestamp")),

@@ -27,6 +27,16 @@ class DeliveryStatus(StrEnum):
     """The recipient called it spam."""
 
 
+TROUBLE = frozenset(
+    {
+        DeliveryStatus.DELAYED,
+        DeliveryStatus.REJECTED,
+        DeliveryStatus.UNDELIVERED,
+        DeliveryStatus.BOUNCED,
+        DeliveryStatus.COMPLAINED,
+    }
+)
+"""What somebody may have to see to. It is rare beside the rest, and found by an index of its own."""
 _RANK = {status: rank for rank, status in enumerate(DeliveryStatus)}
 
 
@@ -34,6 +44,11 @@ def strongest(statuses: Iterable[DeliveryStatus | str]) -> DeliveryStatus | None
     """The status that counts; None when there is none. The order of the arguments does not matter, nor do repeats."""
     known = [DeliveryStatus(status) for status in statuses if status]
     return max(known, key=_RANK.__getitem__, default=None)
+
+
+def trouble(status: DeliveryStatus | str | None) -> str:
+    """The same status while it is no good news; else empty."""
+    return str(status) if status and DeliveryStatus(status) in TROUBLE else ""
 
 
 def proves_acceptance(status: DeliveryStatus | str) -> bool:

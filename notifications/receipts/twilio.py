@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from datetime import datetime
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from notifications.receipts.base import Call, Received, Receiver, Refused, Unreadable, same
+from notifications.receipts.base import Call, Received, Receiver, Refused, same
 from notifications.receipts.making import receipt
 from notifications.receipts.status import DeliveryStatus as To
 
@@ -38,12 +40,15 @@ class TwilioReceiver(Receiver):
     """Its secrets are the account's auth tokens (or the secrets of shared keys)."""
 
     kind = "twilio"
+    good_form: ClassVar[re.Pattern[str]] = re.compile(r"(?!(?:AC|SK)[0-9a-f]{32}$)[!-~]{32,}")
+    good_looks: ClassVar[str] = "the auth token, 32 letters and digits, and not an SID, which begins with AC or SK"
 
     def receive(self, call: Call, *, now: datetime) -> Received:
         pairs = _pairs(call.body)
         self._verify(call, pairs)
         fields = dict(pairs)
-        status = _STATUSES.get(fields.get("MessageStatus", "").lower())
+        word = fields.get("MessageStatus", "").lower()
+        status = _STATUSES.get(word)
         message_id = fields.get("MessageSid", "")
         if status is None or not message_id:
             return Received()
@@ -52,7 +57,8 @@ class TwilioReceiver(Receiver):
             status,
             key=dict(parse_qsl(urlsplit(call.urls[0]).query)).get("key"),
             message_id=message_id,
-            event=(message_id, fields["MessageStatus"].lower()),
+            event=(message_id, word),
+            word=word,
             code=fields.get("ErrorCode"),
             text=fields.get("ErrorMessage"),
         )
@@ -79,7 +85,7 @@ def _pairs(body: bytes) -> Pairs:
     try:
         return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=_FIELDS_MOST)
     except ValueError:
-        raise Unreadable("the body is no form") from None
+        raise Refused("bad_signature") from None  # Twilio signs no such thing
 
 
 def _algorithm(settings: str) -> str:

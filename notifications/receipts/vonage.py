@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import hmac
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from notifications.receipts.base import (
     CLOCKS_DIFFER_SECONDS,
@@ -21,6 +21,7 @@ from notifications.receipts.base import (
     Receiver,
     Refused,
     Unreadable,
+    check_fresh,
     loads,
     part,
     same,
@@ -41,6 +42,7 @@ class VonageReceiver(Receiver):
     """Its secrets are the account's signature secrets."""
 
     kind = "vonage"
+    good_looks: ClassVar[str] = "the signature secret of Vonage, at least 8 characters without spaces"
 
     def receive(self, call: Call, *, now: datetime) -> Received:
         claims = self._claims(call.headers.get("authorization", ""))
@@ -60,6 +62,7 @@ class VonageReceiver(Receiver):
             key=body.get("client_ref"),
             message_id=message_id,
             event=(message_id, status),
+            word=str(body["status"]),
             code=error.get("title"),
             text=error.get("detail"),
             at=of_text(body.get("timestamp")),
@@ -95,9 +98,8 @@ def _decoded(text: str) -> dict[str, Any]:
 
 
 def _check_times(claims: dict[str, Any], now: datetime) -> None:
-    """The token covers the body, and a repeat of the same body changes nothing: age alone is no reason to refuse."""
-    issued, expires = claims.get("iat"), claims.get("exp")
-    if isinstance(issued, int | float) and issued > now.timestamp() + CLOCKS_DIFFER_SECONDS:
-        raise Refused("stale")
+    """It has to say when it was made, and holds until it says."""
+    check_fresh(f"{claims.get('iat')}".partition(".")[0], now, VonageReceiver.kind)
+    expires = claims.get("exp")
     if isinstance(expires, int | float) and expires < now.timestamp() - CLOCKS_DIFFER_SECONDS:
         raise Refused("stale")

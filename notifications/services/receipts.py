@@ -52,6 +52,9 @@ def _receive(receiver: Receiver, call: Call) -> None:
     if received.confirm_url:
         receiver.confirm(received.confirm_url)
         log.info("receipts_confirmed", extra={"provider": receiver.name})
+    if received.skipped_count:
+        metrics.record_receipts_skipped(receiver.name, received.skipped_count)
+        log.warning("receipts_skipped", extra={"provider": receiver.name, "count": received.skipped_count})
     if not (received.receipts or received.token):
         return
     once = None
@@ -63,6 +66,10 @@ def _receive(receiver: Receiver, call: Call) -> None:
         raise Refused(REPLAYED) from None
     metrics.record_receipts(taken.new)
     metrics.record_finished(taken.credited.confirmed)
+    if taken.credited.stray:
+        metrics.record_receipts_not_credited(taken.credited.stray)
+        count = taken.credited.stray.total()
+        log.warning("receipts_not_credited", extra={"provider": receiver.name, "count": count})
 
 
 def _refused(receiver: Receiver, reason: str) -> None:

@@ -33,7 +33,8 @@ from webhooks.models import WebhookEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-IN_DOUBT = {"unconfirmed_provider": "sandbox", "unconfirmed_at": Now(), "attempt_count": 1}
+TRIED = {"last_used_provider": "sandbox", "attempt_count": 1}
+IN_DOUBT = TRIED | {"unconfirmed_provider": "sandbox", "unconfirmed_at": Now()}
 
 
 def _one(**columns: Any) -> UUID:
@@ -41,6 +42,13 @@ def _one(**columns: Any) -> UUID:
     client = a_client()
     an_endpoint(client=client)
     [row] = notifications(1, client=client, **columns)
+    return row
+
+
+def _tried() -> UUID:
+    """One that its provider has refused for the moment, so that it may be asked again."""
+    row = _one()
+    Notification.objects.filter(pk=row).update(**TRIED)
     return row
 
 
@@ -179,7 +187,7 @@ def test_receipt_then_cancel__of_one_in_doubt__cancel_is_told_no() -> None:
 
 
 def test_receipt_then_cancel__of_one_without_doubt__both_have_their_way() -> None:
-    row = _one()
+    row = _tried()
     with transaction.atomic():
         take(key=row)
         cancel = Rival(lambda: queue.cancel(row)).start().wait_until_blocked_by_me()
@@ -188,7 +196,7 @@ def test_receipt_then_cancel__of_one_without_doubt__both_have_their_way() -> Non
 
 
 def test_cancel_then_receipt__the_receipt_passes_it_over_and_changes_no_state_later() -> None:
-    row = _one()
+    row = _tried()
     with transaction.atomic():
         assert queue.cancel(row) is True
         Rival(lambda: take(key=row)).start().result()

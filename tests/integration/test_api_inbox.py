@@ -14,7 +14,7 @@ from tests.support.inboxes import deliver
 from tests.support.rows import add
 
 INBOX = "/api/v1/inbox"
-SCOPES_THAT_MAY = ("send", "inbox", "operate")
+LOOK, MARK = ("send", "inbox", "operate"), ("send", "inbox")
 
 
 @pytest.fixture
@@ -55,6 +55,7 @@ def test_entry__sent_by_the_api__is_shown_with_its_content(caller, app):
     assert entry == {
         "id": entry["id"],
         "notificationId": notification["id"],
+        "client": caller.client.name,
         "userId": "ada",
         "subject": "Title",
         "body": "Text",
@@ -203,14 +204,13 @@ def test_scopes__each_call__is_open_to_those_that_may(caller, scope):
     [entry] = filled(caller)
     holder = Caller(ApiKeyFactory(client=caller.client, scopes=(scope,)))
 
-    statuses = {
-        holder.get(f"{INBOX}/ada").status_code,
-        holder.get(f"{INBOX}/ada/unread-count").status_code,
+    looks = {holder.get(f"{INBOX}/ada").status_code, holder.get(f"{INBOX}/ada/unread-count").status_code}
+    marks = {
         holder.post(f"{INBOX}/ada/{entry}/read").status_code,
         holder.post(f"{INBOX}/ada/read-all").status_code,
     }
 
-    assert statuses == {200 if scope in SCOPES_THAT_MAY else 403}
+    assert (looks, marks) == ({200 if scope in LOOK else 403}, {200 if scope in MARK else 403})
 
 
 def test_scope__inbox__opens_nothing_else(app):
@@ -219,12 +219,33 @@ def test_scope__inbox__opens_nothing_else(app):
     assert statuses == [403, 403, 403]
 
 
-def test_operator__sees_the_users_of_every_client(caller, operator):
+def test_operator__sees_the_users_of_every_client_and_whose_they_are(caller, operator):
+    other = Caller()
     filled(caller)
-    filled(Caller())
+    filled(other)
 
-    assert len(operator.get(f"{INBOX}/ada").json()["results"]) == 2
+    shown = operator.get(f"{INBOX}/ada").json()["results"]
+
+    assert {entry["client"] for entry in shown} == {caller.client.name, other.client.name}
     assert operator.get(f"{INBOX}/ada/unread-count").json()["unread"] == 2
+
+
+def test_operator__who_may_also_keep_inboxes__marks_those_of_its_own_client_alone(caller):
+    [theirs] = filled(Caller())
+    filled(caller)
+    holder = Caller(ApiKeyFactory(client=caller.client, scopes=("operate", "inbox")))
+
+    assert holder.post(f"{INBOX}/ada/read-all").json() == {"read": 1, "more": False}
+    assert holder.post(f"{INBOX}/ada/{theirs}/read").status_code == 404
+    assert InboxEntry.objects.get(pk=theirs).read_at is None
+
+
+def test_list__many__costs_no_query_for_each(caller, app, django_assert_max_num_queries):
+    filled(caller, 20)
+    app.get(f"{INBOX}/ada")  # notes the key's use
+
+    with django_assert_max_num_queries(2):
+        assert len(app.get(f"{INBOX}/ada").json()["results"]) == 20
 
 
 def test_list_of_notifications__by_user_id__needs_the_channel(caller):

@@ -86,6 +86,11 @@ MATCHES = [
     ({"reference": "order 1"}, {"reference": "order 1"}),
     ({"userId": "u1"}, {"user_id": "u1"}),
     ({"errorCode": "no_such_address"}, {"status": Status.FAILED, "last_error_code": "no_such_address"}),
+    (
+        {"deliveryStatus": "BOUNCED"},
+        {"status": Status.SENT, "delivery_status": "BOUNCED", "reported_trouble": "BOUNCED"},
+    ),
+    ({"deliveryStatus": "DELIVERED"}, {"status": Status.SENT, "delivery_status": "DELIVERED"}),
     ({"createdBefore": ago(3600).isoformat()}, {"created_at": ago(7200)}),
     ({"createdAfter": ago(-3600).isoformat()}, {"created_at": ago(-7200)}),
 ]
@@ -138,6 +143,9 @@ def test_list__plus_in_a_time_not_escaped__is_understood(caller):
         ("status=sent", "status"),
         ("status=SENT&status=NOPE", "status"),
         ("channel=FAX", "channel"),
+        ("deliveryStatus=bounced", "deliveryStatus"),
+        ("deliveryStatus=", "deliveryStatus"),
+        ("deliveryStatus=BOUNCED&deliveryStatus=REJECTED", "deliveryStatus"),
         ("channel=SMS&channel=EMAIL", "channel"),
         ("priority=0", "priority"),
         ("recipient=nobody", "recipient"),

@@ -14,6 +14,7 @@ from django.db import OperationalError
 from django.test import Client as HttpClient
 
 from notifications import queue, receipts
+from notifications.channel import Channel
 from notifications.models import Notification, Receipt
 from notifications.receipts import Call
 from notifications.receipts.base import Unavailable
@@ -59,6 +60,7 @@ def test_post__a_genuine_callback__is_stored_shown_and_answered_with_nothing(cal
     assert receipt == {
         "provider": "sandbox",
         "status": "DELIVERED",
+        "vendorStatus": "DELIVERED",
         "code": "250",
         "message": "ok",
         "providerMessageId": "m-1",
@@ -71,7 +73,7 @@ def test_post__a_genuine_callback__is_stored_shown_and_answered_with_nothing(cal
 @pytest.mark.parametrize("base", ["", "https://notify.example.com"])
 def test_post__of_twilio__is_checked_against_the_public_address(base: str, settings: Any) -> None:
     settings.NOTIFYQ = replace(django_settings.NOTIFYQ, receipts_url=base)
-    row = NotificationFactory(status=Status.PENDING, unconfirmed_provider="twilio:eu", unconfirmed_at=ago(5))
+    row = NotificationFactory(channel=Channel.SMS, unconfirmed_provider="twilio:eu", unconfirmed_at=ago(5))
     pairs = [("MessageSid", "SM1"), ("MessageStatus", "sent")]
     url = f"{base or 'http://testserver'}/receipts/twilio:eu?key={row.pk}"
     made = callbacks.call(urlencode(pairs).encode(), headers={"X-Twilio-Signature": signature(NEW, url, pairs)})
@@ -107,7 +109,22 @@ def test_post__a_body_that_is_too_long__is_413() -> None:
 
 def test_post__genuine_but_unreadable__is_400_and_406_where_that_stops_the_vendor() -> None:
     assert post("sandbox", callbacks.sandbox({"no": "list"})).status_code == 400
-    assert post("mailgun", callbacks.call(b"{")).status_code == 406
+    assert post("mailgun", callbacks.call(callbacks.mailgun(None))).status_code == 406
+
+
+@pytest.mark.parametrize("body", [b"{", b"[1]", b""])
+@pytest.mark.parametrize("provider", ["mailgun", "ses", "twilio", "sendgrid", "vonage", "bulksms", "resend", "sandbox"])
+def test_post__unsigned_and_unreadable__is_403_whatever_it_is(provider: str, body: bytes) -> None:
+    assert post(provider, callbacks.call(body)).status_code == 403
+
+
+def test_post__of_sendgrid__one_bad_item_loses_none_of_the_others(caplog: Any) -> None:
+    row = NotificationFactory(status=Status.SENT, provider="sendgrid")
+    good = {"event": "bounce", "sg_event_id": "e", "notifyq_id": str(row.pk)}
+    with caplog.at_level(logging.WARNING, "notifications"):
+        assert post("sendgrid", callbacks.sendgrid([good, None])).status_code == 200
+    assert Notification.objects.get(pk=row.pk).delivery_status == "BOUNCED"
+    assert [(r.getMessage(), vars(r)["count"]) for r in caplog.records] == [("receipts_skipped", 1)]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "nonsense"])
@@ -125,8 +142,25 @@ def test_post__the_database_is_away__is_503_so_that_the_vendor_repeats_it(monkey
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
 
 
+@pytest.mark.parametrize("provider", ["twilio:eu", "bulksms"])
+def test_post__replayed_where_the_signature_holds_no_time__changes_nothing(provider: str) -> None:
+    row = NotificationFactory(channel=Channel.SMS, status=Status.SENT, provider=provider, provider_message_id="m-1")
+    if provider == "bulksms":
+        made, query = callbacks.call([{"id": "m-1", "status": {"type": "DELIVERED"}}]), f"?secret={NEW}"
+    else:
+        query, pairs = f"?key={row.pk}", [("MessageSid", "m-1"), ("MessageStatus", "delivered")]
+        signed = signature(NEW, f"http://testserver/receipts/{provider}{query}", pairs)
+        made = callbacks.call(urlencode(pairs).encode(), headers={"X-Twilio-Signature": signed})
+    states = []
+    for _ in range(3):
+        assert post(provider, made, query).status_code == 200
+        states.append((Notification.objects.filter(pk=row.pk).values().get(), list(Receipt.objects.values())))
+    assert states[0][0]["delivery_status"] == "DELIVERED"
+    assert states == states[:1] * 3
+
+
 def test_post__of_mailgun__a_captured_token_with_another_body__is_403() -> None:
-    rows = [NotificationFactory(status=Status.SENT) for _ in range(2)]
+    rows = [NotificationFactory(status=Status.SENT, provider="mailgun") for _ in range(2)]
     bodies = [
         callbacks.mailgun({"event": event, "id": event, "user-variables": {"notifyq_id": str(row.pk)}})
         for event, row in zip(("delivered", "complained"), rows, strict=True)
@@ -154,7 +188,7 @@ def test_post__of_sns__a_subscription__is_confirmed_and_503_where_that_fails(rec
 
 
 def test_post__thousands_of_events__are_taken_in_one_call() -> None:
-    row = NotificationFactory(status=Status.SENT)
+    row = NotificationFactory(status=Status.SENT, provider="sendgrid")
     events = [{"event": "processed", "sg_event_id": f"e{n}", "notifyq_id": str(row.pk)} for n in range(2000)]
     assert post("sendgrid", callbacks.sendgrid(events)).status_code == 200
     assert row.receipts.count() == 2000

@@ -77,12 +77,12 @@ def test_receive__the_same_report_again__changes_and_stores_nothing() -> None:
 def test_receive__the_same_event_of_another_provider__is_another() -> None:
     row = NotificationFactory(status=Status.SENT)
     take(key=row.pk, event_id="e")
-    assert take(key=row.pk, event_id="e", provider="twilio").new.total() == 1
+    assert take(key=row.pk, event_id="e", provider="sandbox:b").new.total() == 1
 
 
 def test_receive__without_our_key__goes_by_provider_and_message_id() -> None:
-    row = NotificationFactory(status=Status.SENT, provider="twilio", provider_message_id="SM1")
-    other = NotificationFactory(status=Status.SENT, provider="vonage", provider_message_id="SM1")
+    sms = {"status": Status.SENT, "channel": Channel.SMS, "provider_message_id": "SM1"}
+    row, other = NotificationFactory(provider="twilio", **sms), NotificationFactory(provider="vonage", **sms)
     take(message_id="SM1", provider="twilio")
     assert (state(row.pk)[1], state(other.pk)[1]) == (To.DELIVERED, "")
 
@@ -139,7 +139,7 @@ def test_receive__proof_for_one_that_waits_for_whatever__makes_it_sent(columns: 
     "report_of",
     [
         lambda row: report(To.REJECTED, key=row),  # it never left: there is no first copy
-        lambda row: report(key=row, provider="another"),  # says nothing of the provider in doubt
+        lambda row: report(key=row, provider="sandbox:b"),  # says nothing of the provider in doubt
     ],
 )
 def test_receive__what_proves_nothing_for_an_attempt_in_doubt__leaves_it_open(
@@ -153,7 +153,7 @@ def test_receive__what_proves_nothing_for_an_attempt_in_doubt__leaves_it_open(
 
 
 def test_receive__for_one_that_waits_without_any_doubt__changes_the_second_axis_alone() -> None:
-    row = NotificationFactory().pk
+    row = NotificationFactory(last_used_provider="sandbox").pk
     take(key=row)
     assert state(row) == (Status.PENDING, To.DELIVERED)
 
@@ -173,7 +173,7 @@ def test_receive__while_a_worker_holds_it__waits_and_counts_afterwards() -> None
 
 
 def test_receive__before_the_message_id_is_known__waits_for_it() -> None:
-    row = NotificationFactory(status=Status.SENT, provider="twilio", provider_message_id="")
+    row = NotificationFactory(status=Status.SENT, channel=Channel.SMS, provider="twilio", provider_message_id="")
     take(message_id="SM1", provider="twilio")
     assert Receipt.objects.get().notification_id is None
     row.provider_message_id = "SM1"

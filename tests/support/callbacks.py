@@ -23,7 +23,7 @@ from notifications.receipts.sns import string_to_sign
 from notifyq.env import Environment
 
 KEY = UUID("01a22cbf-5d05-7797-8b38-3cc29ff8d9c8")
-OLD, NEW = "the-old-secret", "the-new-secret"
+OLD, NEW = "the-old-secret-of-the-receivers-0", "the-new-secret-of-the-receivers-1"
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:ses-events"
 CERTIFICATE_URL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123abcd.pem"
 BASE = "https://notify.example.com"
@@ -65,9 +65,7 @@ def sendgrid(events: Any, *, key: ec.EllipticCurvePrivateKey = SENDGRID_KEY, age
     return call(raw, headers={f"{name}Signature": signed, f"{name}Timestamp": timestamp})
 
 
-def mailgun(
-    event: Mapping[str, Any], *, secret: str = NEW, age_seconds: float = 0.0, token: str = "a" * 50
-) -> dict[str, Any]:
+def mailgun(event: Any, *, secret: str = NEW, age_seconds: float = 0.0, token: str = "a" * 50) -> dict[str, Any]:
     timestamp = str(int(time.time() - age_seconds))
     digest = hmac.new(secret.encode(), (timestamp + token).encode(), hashlib.sha256).hexdigest()
     return {"signature": {"timestamp": timestamp, "token": token, "signature": digest}, "event-data": event}
@@ -117,7 +115,7 @@ def sns(message: Any, *, key: rsa.RSAPrivateKey = SNS_KEY, version: str = "2", *
         "MessageId": "m-1",
         "TopicArn": TOPIC,
         "Message": message if isinstance(message, str) else json.dumps(message),
-        "Timestamp": "2026-11-30T16:00:00.000Z",
+        "Timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "SignatureVersion": version,
         "SigningCertURL": CERTIFICATE_URL,
     } | changes

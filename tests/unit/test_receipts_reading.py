@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from notifications.providers.sms import short_key
 from notifications.receipts import DeliveryStatus, Receipt, strongest
 from notifications.receipts.addresses import receipt_url, spellings
-from notifications.receipts.making import line, masked, receipt
+from notifications.receipts.making import WORD_MAX_LENGTH, line, masked, receipt
 from notifications.receipts.status import proves_acceptance
 from notifications.receipts.twilio import signature
 from tests.support import callbacks
@@ -56,7 +57,7 @@ def ses(kind: str, told: dict[str, Any], **more: Any) -> list[Receipt]:
 
 def test_twilio__a_callback__is_read_with_the_key_of_its_address() -> None:
     [found] = twilio(MessageSid="SM1", MessageStatus="undelivered", ErrorCode="30003", To="+14155550100")
-    assert found == Receipt("twilio", KEY, "SM1", "SM1:undelivered", To.UNDELIVERED, "30003")
+    assert found == Receipt("twilio", KEY, "SM1", "SM1:undelivered", To.UNDELIVERED, "30003", word="undelivered")
 
 
 @pytest.mark.parametrize(
@@ -348,3 +349,36 @@ def test_addresses__what_is_given_out__is_among_what_is_expected() -> None:
     assert url == f"https://notify.example.com/base/receipts/twilio:eu?key={KEY}"
     assert url in spellings("https://notify.example.com/base", "twilio:eu", f"key={KEY}")
     assert url.replace(":eu", "%3Aeu") in spellings("https://notify.example.com/base", "twilio:eu", f"key={KEY}")
+
+
+@pytest.mark.parametrize("word", ["queued", "sending", "sent"])
+def test_twilio__what_is_one_to_us__keeps_its_own_word(word: str) -> None:
+    [found] = twilio(MessageSid="SM1", MessageStatus=word.upper())
+    assert (found.status, found.word) == (To.ACCEPTED, word)
+
+
+def test_words__of_each_vendor__are_those_of_its_table() -> None:
+    found = {
+        "twilio": twilio(MessageSid="SM1", MessageStatus="canceled"),
+        "sendgrid": sendgrid(event="spamreport"),
+        "mailgun": mailgun(event="failed", severity="temporary"),
+        "bulksms": bulksms("FAILED", "BLOCKED"),
+        "ses": ses("Rendering Failure", {}),
+        "resend": resend("email.delivery_delayed", []),
+        "vonage": list(receive("vonage", _vonage(body={"message_uuid": "u", "status": "undeliverable"})).receipts),
+    }
+    assert {kind: receipts[0].word for kind, receipts in found.items()} == {
+        "twilio": "canceled",
+        "sendgrid": "spamreport",
+        "mailgun": "failed",
+        "bulksms": "FAILED",
+        "ses": "Rendering Failure",
+        "resend": "email.delivery_delayed",
+        "vonage": "undeliverable",
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(RECEIVERS.keys() - {"sandbox"}))
+def test_words__that_a_receiver_knows__have_room_in_their_column(kind: str) -> None:
+    table = import_module(f"notifications.receipts.{kind}")._STATUSES
+    assert all(0 < len(word) <= WORD_MAX_LENGTH for word in table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,14 +17,13 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from notifications.errors import ConfigurationError
 from notifications.receipts import Call, DeliveryStatus, Received, Receiver, Refused, Unreadable, build
-from notifications.receipts.base import Unavailable
+from notifications.receipts.base import FRESH_SECONDS, Unavailable
 from notifications.receipts.ses import SesReceiver
 from notifications.receipts.twilio import signature as twilio_signature
-from notifyq.env import Config, Environment
 from tests.support import callbacks
 from tests.support.callbacks import CERTIFICATE_URL, KEY, NEW, OLD, TOPIC, call, environment
+from tests.support.source import ROOT
 
 WRONG = "a-wrong-secret"
 
@@ -157,7 +157,7 @@ def test_twilio__the_usual_port_in_the_address_or_not__is_the_same(spelling: str
     assert len(receive("twilio", made).receipts) == 1
 
 
-@pytest.mark.parametrize(("kind", "hours"), [("sendgrid", 26), ("mailgun", 13), ("sandbox", 2), ("resend", 0.2)])
+@pytest.mark.parametrize(("kind", "hours"), [(kind, seconds / 3600 + 0.1) for kind, seconds in FRESH_SECONDS.items()])
 def test_receiver__a_timestamp_of_long_ago__is_stale(kind: str, hours: float) -> None:
     genuine = GENUINE[kind]()
     assert receive(kind, genuine, hours=hours / 4).receipts
@@ -165,10 +165,22 @@ def test_receiver__a_timestamp_of_long_ago__is_stale(kind: str, hours: float) ->
         receive(kind, genuine, hours=hours)
 
 
-@pytest.mark.parametrize("kind", ["sendgrid", "mailgun", "sandbox", "vonage", "resend"])
+@pytest.mark.parametrize("kind", FRESH_SECONDS)
 def test_receiver__a_timestamp_of_the_future__is_stale(kind: str) -> None:
     with pytest.raises(Refused, match="stale"):
         receive(kind, GENUINE[kind](), minutes=-10)
+
+
+@pytest.mark.parametrize("kind", sorted(GENUINE.keys() - FRESH_SECONDS.keys()))
+def test_receiver__without_a_signed_time__reads_a_replay_as_the_same_reports(kind: str) -> None:
+    genuine = GENUINE[kind]()
+    assert receive(kind, genuine, days=30) == receive(kind, genuine)
+
+
+@pytest.mark.parametrize("issued", [None, "", True, float("nan"), float("inf"), -5, 1e22, [1], "now"])
+def test_vonage__that_does_not_say_when_it_was_made__is_stale(issued: Any) -> None:
+    with pytest.raises(Refused, match="stale"):
+        receive("vonage", _vonage(iat=issued))
 
 
 def test_vonage__expired__is_stale() -> None:
@@ -266,38 +278,37 @@ def test_receiver__genuine_but_unreadable__says_so(body: bytes) -> None:
         receive("bulksms", call(body, url=f"{callbacks.BASE}/receipts/bulksms?secret={NEW}"))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "problem"),
-    [
-        ("NOTIFYQ_TWILIO_RECEIPT_SECRETS", "short", "at least 8 characters"),
-        ("NOTIFYQ_SENDGRID_RECEIPT_SECRETS", "not-a-public-key", "public keys that SendGrid shows"),
-        ("NOTIFYQ_RESEND_RECEIPT_SECRETS", "whsec_not-base64!", "signing secrets that Resend shows"),
-        ("NOTIFYQ_SES_RECEIPT_TOPICS", "a-topic-name", "ARNs of SNS topics"),
-    ],
-)
-def test_build__what_cannot_be_a_secret__is_named_but_not_repeated(name: str, value: str, problem: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"{name} .*{problem}") as caught:
-        build((), Environment({name: value}))
-    assert value not in str(caught.value)
+@pytest.mark.parametrize("body", [b"", b"[1]", b'"text"', b"{", b"\xff", b"[" * 50_000, b"MessageSid=" + b"\xff"])
+@pytest.mark.parametrize("kind", GENUINE)
+def test_receiver__unsigned_and_unreadable__is_refused_and_not_read(kind: str, body: bytes) -> None:
+    with pytest.raises(Refused):
+        receive(kind, call(body))
 
 
-def test_build__labelled_instances__have_secrets_of_their_own() -> None:
-    env = Environment({"NOTIFYQ_TWILIO_EU_RECEIPT_SECRETS": "secret-of-eu"})
-    built = build(("twilio:eu", "smtp", "sandbox:a"), env)
-    assert {name: type(r).kind for name, r in built.items()} == {"twilio:eu": "twilio"}
+@pytest.mark.parametrize("event", [None, 1, "text", []])
+def test_mailgun__genuine_without_an_event__is_unreadable(event: Any) -> None:
+    with pytest.raises(Unreadable):
+        receive("mailgun", call(callbacks.mailgun(event)))
 
 
-def test_settings__of_providers_that_left_their_chain__are_read_and_checked() -> None:
-    env = Environment({"NOTIFYQ_RECEIPT_PROVIDERS": "twilio:eu", "NOTIFYQ_RECEIPTS_URL": "https://notify.example.com/"})
-    config = Config.load(env)
-    assert config.receipt_providers == ("sandbox", "twilio:eu")
-    assert config.receipts_url == "https://notify.example.com"
-    with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPT_PROVIDERS names 'twillio:eu'"):
-        Config.load(Environment({"NOTIFYQ_RECEIPT_PROVIDERS": "twillio:eu"}))
-    with pytest.raises(ConfigurationError, match="NOTIFYQ_RECEIPTS_URL must be a URL"):
-        Config.load(Environment({"NOTIFYQ_RECEIPTS_URL": "notify.example.com"}))
+@pytest.mark.parametrize("junk", [None, 1, "text", [], True])
+@pytest.mark.parametrize("kind", ["sendgrid", "sandbox", "bulksms"])
+def test_receiver__of_several__passes_over_what_is_no_object(kind: str, junk: Any) -> None:
+    signed = {"sendgrid": callbacks.sendgrid, "sandbox": callbacks.sandbox}
+    [good] = json.loads(GENUINE[kind]().body)
+    items = [junk, good, junk]
+    url = f"{callbacks.BASE}/receipts/bulksms?secret={NEW}"
+    received = receive(kind, signed[kind](items) if kind in signed else call(items, url=url))
+    assert (len(received.receipts), received.skipped_count) == (1, 2)
 
 
 def test_receivers__each__is_a_receiver_of_its_kind() -> None:
     assert {name: r.kind for name, r in RECEIVERS.items()} == {name: name for name in RECEIVERS}
     assert all(isinstance(r, Receiver) for r in RECEIVERS.values())
+
+
+def test_page__how_old_a_signed_time_may_be__says_what_is_checked() -> None:
+    words = {25 * 3600.0: "25 hours", 12 * 3600.0: "12 hours", 3600.0: "1 hour", 300.0: "5 minutes"}
+    page = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+ \w+) \|", page, re.MULTILINE))
+    assert rows == {kind: words[seconds] for kind, seconds in FRESH_SECONDS.items()}

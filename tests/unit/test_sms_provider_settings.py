@@ -104,7 +104,7 @@ WRONG = [
     (
         "twilio",
         {"RECEIPTS_URL": "http://notify.example.com"},
-        "NOTIFYQ_RECEIPTS_URL must be a URL that starts with https",
+        "NOTIFYQ_RECEIPTS_URL must be https://, a host",
     ),
     ("twilio", {"RECEIPTS_URL": "https://notify.example.com/?a=b"}, "NOTIFYQ_RECEIPTS_URL must be https://, a host"),
     ("vonage", {"VONAGE_API_SECRET": ""}, "NOTIFYQ_VONAGE_API_SECRET is not set; it is needed beside"),

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from notifications.admin.story.moments import moments, of_look_up, of_receipt
 from notifications.admin.story.reading import History
 from notifications.models import Attempt, Client, Notification, OperatorAction
@@ -175,13 +177,32 @@ def test_look_up__asked_often__says_how_often_and_when_last() -> None:
     assert dict(found.facts) == {"answer": ("503: away",), "said so": ("3 times, last at ", ago(10))}
 
 
-def test_receipt__says_what_was_reported_and_when_it_happened() -> None:
-    row = SimpleNamespace(
-        provider="mail-a", status="BOUNCED", code="5.1.1", text="no such user", provider_message_id="m-1",
-        at=ago(20), received_at=ago(10),
-    )  # fmt: skip
+def _receipt(**changes: Any) -> Any:
+    known = {
+        "provider": "mail-a", "status": "BOUNCED", "word": "bounce", "code": "5.1.1", "text": "no such user",
+        "provider_message_id": "m-1", "credited": True, "at": ago(20), "received_at": ago(10),
+    }  # fmt: skip
+    return SimpleNamespace(**known | changes)
 
-    found = of_receipt(row)
 
-    assert (found.at, found.title, found.badge) == (ago(10), ("mail-a reported",), ("BOUNCED", "bad"))
-    assert dict(found.facts)["happened"] == (ago(20),)
+def test_receipt__says_what_was_reported_in_whose_words_and_when_it_happened() -> None:
+    found = of_receipt(_receipt(), ago(30))
+
+    assert (found.at, found.title, found.badge) == (ago(20), ("mail-a reported",), ("BOUNCED", "bad"))
+    facts = dict(found.facts)
+    assert (facts["happened"], facts["told"], facts["in its words"]) == ((ago(20),), (ago(10),), ("bounce",))
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [(None, ago(10)), (ago(40), ago(30)), (ago(5), ago(10)), (ago(30), ago(30)), (ago(20), ago(20))],
+)
+def test_receipt__by_whatever_clock__stands_between_the_send_and_its_arrival(at: Any, expected: Any) -> None:
+    assert of_receipt(_receipt(at=at), ago(30)).at == expected
+
+
+def test_receipt__that_does_not_count__says_why() -> None:
+    found = of_receipt(_receipt(credited=False), ago(30))
+
+    assert found.badge == ("BOUNCED", "quiet")
+    assert dict(found.facts)["not credited"] == ("it was not sent through mail-a, so this counts for nothing",)

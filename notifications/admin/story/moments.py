@@ -30,7 +30,7 @@ def moments(row: Notification, history: History, facts: Facts, now: datetime) ->
         *_attempts(history.attempts),
         *map(of_look_up, history.look_ups),
         *map(_act, history.actions),
-        *map(of_receipt, history.receipts),
+        *(of_receipt(receipt, _first_sent_at(row, history)) for receipt in history.receipts),
         *_present(row, facts, now),
     ]
     return in_order(found)
@@ -129,20 +129,32 @@ def of_look_up(look_up: Any) -> Moment:
     )
 
 
-def of_receipt(receipt: Any) -> Moment:
-    """What its provider reported later.
+def _first_sent_at(row: Notification, history: History) -> datetime:
+    return next((a.started_at for a in history.attempts if a.started_at), row.created_at)
+
+
+def of_receipt(receipt: Any, since: datetime) -> Moment:
+    """What its provider reported later. It stands where it happened, as the provider says.
 
     Args:
-        receipt: `provider, status, code, text, provider_message_id, at, received_at`.
+        receipt: `provider, status, word, code, text, provider_message_id, credited, at, received_at`.
+        since: nothing can have happened before: the provider's clock may be another, or count whole seconds.
     """
     tones = {"ACCEPTED": "busy", "DELAYED": "wait", "DELIVERED": "good", "OPENED": "good"}
     answer = ": ".join(filter(None, (receipt.code, receipt.text)))
+    at = min(receipt.received_at, max(receipt.at or receipt.received_at, since))
     happened: tuple[tuple[str, Said], ...] = (("happened", (receipt.at,)),) if receipt.at else ()
+    stray = None if receipt.credited else f"it was not sent through {receipt.provider}, so this counts for nothing"
     return Moment(
-        at=receipt.received_at,
+        at=at,
         title=(f"{receipt.provider} reported",),
-        badge=(receipt.status, tones.get(receipt.status, "bad")),
-        facts=(*told(("answer", answer), ("message id", receipt.provider_message_id)), *happened),
+        badge=(receipt.status, tones.get(receipt.status, "bad") if receipt.credited else "quiet"),
+        facts=(
+            *told(("not credited", stray), ("in its words", receipt.word), ("answer", answer)),
+            *told(("message id", receipt.provider_message_id)),
+            *happened,
+            ("told", (receipt.received_at,)),
+        ),
     )
 
 

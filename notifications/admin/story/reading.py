@@ -86,7 +86,7 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
 
 
 def _newest(row: Notification, name: str) -> list[Any]:
-    return list(getattr(row, name).order_by("-pk")[:SHOWN_MOST])[::-1]
+    return list(getattr(row, name).reverse()[:SHOWN_MOST])[::-1]
 
 
 def _expected_at(row: Notification) -> datetime | None:

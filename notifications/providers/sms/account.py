@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from notifications.errors import ConfigurationError
 from notifications.providers.base import ProviderSettings
-from notifications.receipts.addresses import receipt_url
+from notifications.receipts.addresses import checked_base, receipt_url
 
 # A phone number or short code, or a name of up to eleven characters with a letter in it (3GPP TS 23.040 §9.1.2.5).
 _SENDER = re.compile(r"\+?[0-9]{3,15}|(?=.*[A-Za-z])[A-Za-z0-9 _&+.\-]{1,11}")
@@ -44,15 +43,11 @@ def receipts_address(settings: ProviderSettings, name: str) -> str:
     Reads RECEIPTS_URL, the public address under which the API is reached.
 
     Raises:
-        ConfigurationError: it is no https URL, or does not end with a path.
+        ConfigurationError: see `checked_base`.
     """
     if not settings.text("RECEIPTS_URL", "").strip():
         return ""
-    base = settings.url("RECEIPTS_URL", schemes=("https",))
-    parts = urlsplit(base)
-    if parts.query or parts.fragment or parts.username is not None:
-        raise ConfigurationError("NOTIFYQ_RECEIPTS_URL must be https://, a host and at most a path")
-    return receipt_url(base, name)
+    return receipt_url(checked_base(settings.url("RECEIPTS_URL", schemes=("https", "http"))), name)
 
 
 def digits(phone: str) -> str:
