@@ -19,6 +19,7 @@ from notifications import breaker as rules
 from notifications.breaker import Breaker, BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
 from notifications.models import ProviderHealth
+from notifications.verdict import Verdict
 from notifyq.leasing import SecondsSince
 from notifyq.runtime.wakeup import notify_after_commit
 
@@ -75,10 +76,8 @@ def record_calls(key: Key, calls: Calls, rule: BreakerRule) -> Change:
 
     Transaction: one short one, or the caller's. Locks: the row. Not to be repeated: failures would count twice.
     """
-    error = {"last_error_code": calls.error_code, "last_error_message": calls.error_message, "last_error_at": Now()}
-    return _change(
-        key, lambda breaker, now: rules.after_calls(breaker, calls, rule, now), **(error if calls.error_code else {})
-    )
+    error = _last_error(calls.error_code, calls.error_message) if calls.error_code else {}
+    return _change(key, lambda breaker, now: rules.after_calls(breaker, calls, rule, now), **error)
 
 
 def begin_probe(key: Key, lease_seconds: float) -> UUID | None:
@@ -95,14 +94,21 @@ def begin_probe(key: Key, lease_seconds: float) -> UUID | None:
     return token if change.after.probe_token == token else None
 
 
-def end_probe(key: Key, token: UUID, sign: Sign | None, rule: BreakerRule) -> Change:
+def end_probe(key: Key, token: UUID, sign: Sign | None, rule: BreakerRule, verdict: Verdict | None = None) -> Change:
     """The probe was answered or not; `sign` is None when no call was made. Safe to repeat.
+
+    Args:
+        verdict: what came back. Of a probe that failed it is the last error from now on.
 
     Transaction: one short one. Locks: the row.
     """
     if sign is None:
         return _change(key, lambda breaker, now: rules.after_no_probe(breaker, token, now))
-    return _change(key, lambda breaker, now: rules.after_probe(breaker, token, sign, rule, now))
+    with transaction.atomic():
+        change = _change(key, lambda breaker, now: rules.after_probe(breaker, token, sign, rule, now))
+        if change.opened and verdict is not None:
+            _rows(key).update(**_last_error(verdict.error_code, verdict.error_message))
+    return change
 
 
 def trip_breaker(key: Key, *, by: str, reason: str) -> Change:
@@ -127,6 +133,10 @@ def _act(key: Key, act: str, follow: Callable[[Breaker, datetime], Breaker], *, 
         if change.after != change.before:
             _rows(key).update(act=act, acted_by=by, acted_at=Now(), act_reason=reason)
     return change
+
+
+def _last_error(code: str, message: str) -> dict[str, object]:
+    return {"last_error_code": code, "last_error_message": message, "last_error_at": Now()}
 
 
 def _change(key: Key, follow: Callable[[Breaker, datetime], Breaker], **more: object) -> Change:
