@@ -49,7 +49,11 @@ RECEIPTS = Counter("notifyq_receipts_total", "Reports of providers on messages, 
 RECEIPTS_REFUSED = Counter(
     "notifyq_receipts_refused_total", "Callbacks that were not taken, by reason.", ["provider", "reason"]
 )
-BREAKER_TRIPS = Counter("notifyq_breaker_trips_total", "Openings of a provider's breaker.", ["channel", "provider"])
+BREAKER_TRIPS = Counter(
+    "notifyq_breaker_trips_total",
+    "Openings of a provider's breaker, by failures and by operators.",
+    ["channel", "provider"],
+)
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 

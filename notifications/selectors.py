@@ -16,7 +16,7 @@ from django.db.models.functions import Greatest, Now
 from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
-from notifications.models import Client, Notification, Pause, ProviderHealth, ProviderPace
+from notifications.models import Client, Control, ControlAct, Notification, Pause, ProviderHealth, ProviderPace
 from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq import secrets
@@ -167,6 +167,12 @@ def breaker(channel: Channel, provider: str) -> BreakerView:
 def has_breaker(channel: Channel, provider: str) -> bool:
     """Whether anything was ever noted of it."""
     return ProviderHealth.objects.filter(channel=channel, provider=provider).exists()
+
+
+def control_acts(control: Control, name: str = "") -> QuerySet[ControlAct]:
+    """What people did to breakers or pauses, the newest first; of one by its name, or of all of the kind."""
+    acts = ControlAct.objects.filter(control=control).order_by("-pk")
+    return acts.filter(name=name) if name else acts
 
 
 def _sender(token: str, email_from: str) -> dict[str, str]:

@@ -18,7 +18,9 @@ from django.db.models.functions import Now
 from notifications import breaker as rules
 from notifications.breaker import Breaker, BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
-from notifications.models import ProviderHealth
+from notifications.models import Control, ControlAct, ControlAction, ProviderHealth
+from notifications.queue.control_acts import last_control_act, record_control
+from notifications.queue.paces import end_rest
 from notifications.verdict import Verdict
 from notifyq.leasing import SecondsSince
 from notifyq.runtime.wakeup import notify_after_commit
@@ -116,23 +118,45 @@ def trip_breaker(key: Key, *, by: str, reason: str) -> Change:
 
     Transaction: the caller's, or one of its own. Locks: the row.
     """
-    return _act(key, "TRIP", rules.tripped, by=by, reason=reason)
-
-
-def reset_breaker(key: Key, *, by: str, reason: str) -> Change:
-    """An operator closes it. Safe to repeat.
-
-    Transaction: the caller's, or one of its own. Locks: the row.
-    """
-    return _act(key, "RESET", lambda breaker, now: rules.closed(breaker), by=by, reason=reason)
-
-
-def _act(key: Key, act: str, follow: Callable[[Breaker, datetime], Breaker], *, by: str, reason: str) -> Change:
     with transaction.atomic():
-        change = _change(key, follow)
+        change = _change(key, rules.tripped)
         if change.after != change.before:
-            _rows(key).update(act=act, acted_by=by, acted_at=Now(), act_reason=reason)
+            _record(key, ControlAction.TRIP, by=by, reason=reason)
     return change
+
+
+def reset_breaker(key: Key, *, by: str, reason: str) -> tuple[Change, bool]:
+    """An operator closes it, and ends the rest that the provider may have asked for. Safe to repeat.
+
+    Returns:
+        The change, and whether anything came of it: the breaker of a provider that rests may be closed already.
+
+    Transaction: the caller's, or one of its own. Locks: the row, then that of the provider's pace.
+    """
+    with transaction.atomic():
+        change = _change(key, lambda breaker, now: rules.closed(breaker))
+        has_effect = end_rest(key[1]) or change.after != change.before
+        if has_effect:
+            _record(key, ControlAction.RESET, by=by, reason=reason)
+    return change, has_effect
+
+
+def hold_breaker(key: Key) -> ControlAct | None:
+    """Keep everybody else from acting on a breaker until the present transaction ends. Returns the last act on it.
+
+    Transaction: the caller's. Locks: the row, which is made where there is none.
+    """
+    _locked(key)
+    return last_control_act(Control.BREAKER, _name(key))
+
+
+def _record(key: Key, action: ControlAction, *, by: str, reason: str) -> None:
+    _rows(key).update(act=action, acted_by=by, acted_at=Now(), act_reason=reason)
+    record_control(Control.BREAKER, _name(key), action, by=by, reason=reason)
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]} {key[1]}"
 
 
 def _last_error(code: str, message: str) -> dict[str, object]:
