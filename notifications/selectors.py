@@ -10,13 +10,22 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest, Now
 
 from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
-from notifications.models import Client, Control, ControlAct, Notification, Pause, ProviderHealth, ProviderPace
+from notifications.models import (
+    Client,
+    Control,
+    ControlAct,
+    Notification,
+    OperatorAction,
+    Pause,
+    ProviderHealth,
+    ProviderPace,
+)
 from notifications.pausing import PauseScope
 from notifications.status import Status
 from notifyq import secrets
@@ -73,6 +82,15 @@ def by_ids(ids: Sequence[UUID]) -> list[Notification]:
     found = Notification.objects.filter(id__any=ids).select_related("client") if ids else ()
     rows = {row.pk: row for row in found}
     return [rows[identity] for identity in dict.fromkeys(ids) if identity in rows]
+
+
+def last_act_ids(ids: Collection[UUID]) -> dict[UUID, int]:
+    """The id of the last act on each of the notifications, without those that nobody has acted on.
+
+    Index: that of `OperatorAction.notification`.
+    """
+    acts = OperatorAction.objects.filter(notification__in=ids).order_by()
+    return dict(acts.values_list("notification").annotate(Max("pk")))
 
 
 def by_idempotency_keys(client: Client, keys: Collection[str]) -> dict[str, list[Notification]]:

@@ -39,7 +39,8 @@ class RateLimitRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.limit_count or 'any number'} in {self.window_seconds} s"
+        whose = f"{self.channel or 'every channel'}{' of one client' if self.client_id else ''}"
+        return f"{whose}: {self.limit_count or 'any number'} in {self.window_seconds} s"
 
 
 class RequestMeter(models.Model):

@@ -14,6 +14,7 @@ from django.template.response import TemplateResponse
 from notifications import accounts
 from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
+from notifyq.console import asks_first
 
 DAYS_MOST = 36_500
 
@@ -84,8 +85,10 @@ class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
         return response
 
     @admin.action(description="Revoke", permissions=["revoke"])
-    def revoke(self, request: HttpRequest, queryset: models.QuerySet[ApiKey]) -> None:
-        for key in queryset.filter(revoked_at=None):
-            accounts.revoke_key(key.prefix, by=str(request.user))
-            self.log_change(request, key, "revoked")
-            self.message_user(request, f"{key.prefix} is revoked.")
+    @asks_first("Revoke", "They are refused from now on. This cannot be undone.", stand=lambda key: str(key.revoked_at))
+    def revoke(self, request: HttpRequest, rows: list[ApiKey], reason: str) -> None:
+        for key in rows:
+            if key.revoked_at is None:
+                accounts.revoke_key(key.prefix, by=str(request.user))
+                self.log_change(request, key, f"revoked: {reason}")
+                self.message_user(request, f"{key.prefix} is revoked.")

@@ -6,23 +6,36 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
+from notifications.admin.matching import bulk_link
+from notifications.admin.rows import short_id
 from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
 from notifications.admin.story import TellsStory
 from notifications.admin.story.page import segments_of
+from notifications.admin.ticked import Origin, offer, page_for
 from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
 from notifications.channel import Channel
 from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
+from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, badge, instant, masked
+from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked
 from notifyq.roles import SEE_PRIVATE
+
+ORIGIN = Origin(
+    label="Notifications",
+    list_name="admin:notifications_notification_changelist",
+    act_name="notifications-act",
+    path="notifications/notification/act/",
+    deeds=(Deed.RETRY, Deed.CANCEL, Deed.RESCHEDULE, Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED),
+)
+add_page(page_for(ORIGIN))
 
 
 class StatusFilter(admin.SimpleListFilter):
@@ -60,6 +73,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     list_display: tuple[str, ...] = (
         *("short_id", "status_badge", "error_code", "channel", "recipient", "tries", "due", "client"),
     )
+    list_display_links = ("short_id",)
     list_filter: ClassVar[tuple[Any, ...]] = (
         *(StatusFilter, CreatedFilter, "channel", "priority", "waiting_reason", "client"),
         *(ErrorFilter, ProviderFilter, SameRecipientFilter),
@@ -68,10 +82,14 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
 
+    @admin.display(description="tick")
+    def tick(self, notification: Notification) -> SafeString:
+        name = short_id(notification.pk)
+        return format_html('<input type="checkbox" name="row" value="{}" aria-label="Tick {}">', notification.pk, name)
+
     @admin.display(description="id")
     def short_id(self, notification: Notification) -> SafeString:
-        # The end tells them apart: the beginning of a version 7 UUID is the time.
-        return format_html('<span class="nq-id" title="{}">…{}</span>', notification.pk, str(notification.pk)[-12:])
+        return format_html('<span class="nq-id" title="{}">{}</span>', notification.pk, short_id(notification.pk))
 
     @admin.display(description="status")
     def status_badge(self, notification: Notification) -> SafeString:
@@ -102,13 +120,24 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return masked(notification.recipient)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        return self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
+        shown = self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
+        return ("tick", *shown) if _offered(request) else shown
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
     ) -> tuple[QuerySet[Notification], bool]:
         term = search_term.strip()
         return (find_notifications(queryset, term) if term else queryset), False
+
+
+def _offered(request: HttpRequest) -> dict[str, Any] | None:
+    """The acts on what is ticked in the list: those that make sense for the status that is shown."""
+    status = request.GET.get("status")
+    deeds = possible(status) if status in set(Status) else None
+    return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
 
 
 _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt

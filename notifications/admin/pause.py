@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from notifications import selectors, services
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Pause
-from notifyq.console import ReadOnlyAdmin
+from notifyq.console import ReadOnlyAdmin, asks_first
 
 
 class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -61,11 +61,12 @@ class PauseAdmin(ReadOnlyAdmin):
         obj.pk = made.pk
 
     @admin.action(description="Resume sending", permissions=["resume"])
-    def resume_sending(self, request: HttpRequest, queryset: QuerySet[Pause]) -> None:
-        for pause in queryset:
+    @asks_first("Resume", "What they keep back is sent again. What another pause keeps stays where it is.")
+    def resume_sending(self, request: HttpRequest, rows: list[Pause], reason: str) -> None:
+        for pause in rows:
             try:
-                services.resume(pause.pk, by=str(request.user))
+                services.resume(pause.pk, reason=reason, by=str(request.user))
             except NotFound:
                 continue  # somebody else was quicker
-            self.log_change(request, pause, "resumed")
+            self.log_change(request, pause, f"resumed: {reason}")
             self.message_user(request, f"{pause} goes on.")

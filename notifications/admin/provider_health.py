@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
-from django.db.models import QuerySet
+from django.contrib import admin, messages
 from django.http import HttpRequest
 
 from notifications import services
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import ProviderHealth, ProviderPace
-from notifyq.console import ReadOnlyAdmin
+from notifyq.console import ReadOnlyAdmin, asks_first
 
 
 class TripForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -34,6 +33,10 @@ class TripForm(forms.ModelForm):  # type: ignore[type-arg]
             except InvalidRequest as problem:
                 self.add_error("act_reason", str(problem))
         return values
+
+
+def _stand(row: ProviderHealth) -> str:
+    return str(row.acted_at)
 
 
 @admin.register(ProviderHealth)
@@ -71,18 +74,27 @@ class ProviderHealthAdmin(ReadOnlyAdmin):
         return request.user.has_perm("notifications.change_providerhealth")
 
     @admin.action(description="Trip: use it no more until it is reset", permissions=["operate"])
-    def trip(self, request: HttpRequest, queryset: QuerySet[ProviderHealth]) -> None:
-        self._each(request, queryset, services.trip_breaker, "tripped")
+    @asks_first(
+        "Trip", "They are called no more, until somebody resets them. The others of the chain go on.", stand=_stand
+    )
+    def trip(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
+        for row in rows:
+            if row.tripped:
+                self.message_user(request, f"{row} was tripped already.", messages.WARNING)
+                continue
+            services.trip_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
+            self._tell(request, row, "tripped", reason)
 
     @admin.action(description="Reset: use it again", permissions=["operate"])
-    def reset(self, request: HttpRequest, queryset: QuerySet[ProviderHealth]) -> None:
-        self._each(request, queryset, services.reset_breaker, "reset")
-
-    def _each(self, request: HttpRequest, rows: QuerySet[ProviderHealth], act: Any, done: str) -> None:
+    @asks_first("Reset", "They are called again at once, whoever opened their breaker.", stand=_stand)
+    def reset(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
         for row in rows:
-            act(row.channel, row.provider, by=str(request.user))
-            self.log_change(request, row, done)
-            self.message_user(request, f"{row} is {done}.")
+            services.reset_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
+            self._tell(request, row, "reset", reason)
+
+    def _tell(self, request: HttpRequest, row: ProviderHealth, done: str, reason: str) -> None:
+        self.log_change(request, row, f"{done}: {reason}")
+        self.message_user(request, f"{row} is {done}.")
 
 
 @admin.register(ProviderPace)

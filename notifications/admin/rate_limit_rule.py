@@ -6,13 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.models import DELETION, LogEntry
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from notifications.channel import UNLIMITED, Channel
 from notifications.models import Client
-from notifyq.console import EstimatingPaginator
+from notifyq.console import EstimatingPaginator, GuardedAdmin, asks_first
 from ratelimits import rules
 from ratelimits.models import RateLimitRule
 
@@ -50,7 +50,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(RateLimitRule)
-class RateLimitRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class RateLimitRuleAdmin(GuardedAdmin):
     """Stored by the service, so that what waits already goes by the new rule too."""
 
     form = RuleForm
@@ -58,7 +58,7 @@ class RateLimitRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ("channel_name", "client_name", "limit", "window_seconds", "created_at")
     list_display_links = ("channel_name", "client_name")
     fields = ("channel", "client", "limit_count", "window_seconds")
-    actions = None
+    actions = ("remove",)
     sortable_by = ()
 
     @admin.display(description="channel")
@@ -90,6 +90,15 @@ class RateLimitRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def delete_model(self, request: HttpRequest, obj: RateLimitRule) -> None:
         rules.remove(obj, by=str(request.user))
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[RateLimitRule]) -> None:
-        for rule in queryset:
+    def get_actions(self, request: HttpRequest) -> Any:
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)  # it asks for no reason
+        return actions
+
+    @admin.action(description="Remove: the next exact rule, or the default, holds", permissions=["delete"])
+    @asks_first("Remove", "The next exact rule, or the default, holds in their place, also for what waits already.")
+    def remove(self, request: HttpRequest, rows: list[RateLimitRule], reason: str) -> None:
+        for rule in rows:
+            LogEntry.objects.log_actions(str(request.user.pk), [rule], DELETION, reason, single_object=True)
             rules.remove(rule, by=str(request.user))
+            self.message_user(request, f"{rule} is removed.")

@@ -18,11 +18,8 @@ from notifications.status import Status
 _NOT_DELIVERED_TEXT = "an operator found that it was not delivered"
 
 
-def resolve(notification_id: UUID, outcome: Status, act: Act, *, outcome_sequence: int | None = None) -> bool:
+def resolve(notification_id: UUID, outcome: Status, act: Act) -> bool:
     """DEAD_LETTERED as perhaps sent → SENT or FAILED. One conditional update; recorded.
-
-    Args:
-        outcome_sequence: the end that is meant: one that has ended again since is left alone.
 
     Returns:
         Whether this call did it: of several at once only one does.
@@ -30,8 +27,6 @@ def resolve(notification_id: UUID, outcome: Status, act: Act, *, outcome_sequenc
     Transaction: the caller's, or one of its own.
     """
     held = Notification.objects.filter(MAY_HAVE_BEEN_SENT, pk=notification_id, status=Status.DEAD_LETTERED)
-    if outcome_sequence is not None:
-        held = held.filter(outcome_sequence=outcome_sequence)
     sent = outcome is Status.SENT
     with transaction.atomic():
         changed = held.update(

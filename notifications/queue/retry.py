@@ -48,9 +48,7 @@ class Selection:
     finished_after: datetime | None = None
 
 
-def retry(
-    notification_id: UUID, act: Act, *, expires_at: datetime | None = None, outcome_sequence: int | None = None
-) -> bool:
+def retry(notification_id: UUID, act: Act, *, expires_at: datetime | None = None) -> bool:
     """FAILED or DEAD_LETTERED → PENDING, due now, with all its attempts again; recorded.
 
     Where an earlier attempt may have been sent, its provider stays on record: the workers go there again as long as
@@ -58,7 +56,6 @@ def retry(
 
     Args:
         expires_at: its new time of expiry; without one, a notification past its own is left alone.
-        outcome_sequence: the end that is meant: one that has ended again since is left alone.
 
     Returns:
         Whether this call did it: of several at once only one does.
@@ -68,8 +65,6 @@ def retry(
     rows = Notification.objects.filter(pk=notification_id, status__in=RETRYABLE)
     if expires_at is None:
         rows = rows.filter(IN_TIME)
-    if outcome_sequence is not None:
-        rows = rows.filter(outcome_sequence=outcome_sequence)
     with transaction.atomic():
         before = list(rows.select_for_update(no_key=True).values_list("pk", "status"))
         take_back(before, act, {} if expires_at is None else {"expires_at": expires_at})

@@ -15,20 +15,17 @@ from notifications.status import Status
 OUTCOMES = (Status.SENT, Status.FAILED)
 
 
-def resolve(
-    notification_id: UUID, actor: Actor, *, outcome: object, reason: object, outcome_sequence: int | None = None
-) -> Notification:
+def resolve(notification_id: UUID, actor: Actor, *, outcome: object, reason: object) -> Notification:
     """Make a dead letter that may have been sent SENT or FAILED. Of several calls at once one has an effect.
 
     Args:
         outcome: SENT when it was delivered, FAILED when it was not (it can then be retried without any risk).
         reason: how that is known.
-        outcome_sequence: the end that the operator looked at; None for whichever is the present one.
 
     Raises:
         InvalidRequest: no such outcome, or no reason.
         NotFound: no such notification.
-        TooLate: it is not held for an operator to decide, or has ended again since.
+        TooLate: it is not held for an operator to decide.
 
     Transaction: one, with the record of the act.
     """
@@ -38,7 +35,7 @@ def resolve(
     if fields.errors or chosen is None:
         raise InvalidRequest(fields.errors)
     act = Act(actor, text, {"outcome": chosen})
-    done = queue.resolve(notification_id, Status(chosen), act, outcome_sequence=outcome_sequence)
+    done = queue.resolve(notification_id, Status(chosen), act)
     present = selectors.one(notification_id, None)
     if not done:
         raise TooLate(present.status)

@@ -45,7 +45,6 @@ def retry(
     *,
     reason: object = None,
     expires_at: datetime | str | None = None,
-    outcome_sequence: int | None = None,
 ) -> Notification:
     """Take a FAILED or DEAD_LETTERED notification back to PENDING, due now, with all its attempts again.
 
@@ -55,13 +54,11 @@ def retry(
 
     Args:
         expires_at: a new time of expiry; needed when its own has passed.
-        outcome_sequence: the end that the operator looked at, so that a form that is sent twice retries once even when
-            the retry fails in between; None for whichever is the present one.
 
     Raises:
         InvalidRequest: the reason is too long, or `expires_at` is no time in the future.
         NotFound: no such notification.
-        TooLate: it is in another state, or has ended again since.
+        TooLate: it is in another state.
         PastExpiry: its time of expiry has passed, and no new one was given.
 
     Transaction: one, with the record of the act.
@@ -72,9 +69,9 @@ def retry(
         raise InvalidRequest(fields.errors)
     for _ in range(TRIES):
         present = selectors.one(notification_id, None)
-        if present.status not in RETRYABLE or outcome_sequence not in (None, present.outcome_sequence):
+        if present.status not in RETRYABLE:
             raise TooLate(present.status)
-        if queue.retry(notification_id, act, expires_at=expiry, outcome_sequence=outcome_sequence):
+        if queue.retry(notification_id, act, expires_at=expiry):
             log_act(Action.RETRY, actor, notification_id=notification_id)
             return selectors.one(notification_id, None)
         _refuse_when_expired(present, expiry)

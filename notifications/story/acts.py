@@ -29,6 +29,33 @@ def legal(status: str, *, unconfirmed_provider: str, error_code: str) -> tuple[D
     return (Deed.RETRY,) if status in (Status.FAILED, Status.DEAD_LETTERED) else ()
 
 
+def possible(status: str) -> tuple[Deed, ...]:
+    """What the services would do to some of those that have this status."""
+    certain = legal(status, unconfirmed_provider="", error_code="")
+    return tuple(dict.fromkeys(legal(status, unconfirmed_provider="any", error_code="") + certain))
+
+
+def hindrance(deed: Deed, status: str, *, unconfirmed_provider: str, error_code: str, is_over: bool) -> str:
+    """Why the services would refuse it now, in words that follow "left alone:"; empty when they would not.
+
+    Args:
+        is_over: its time to live is over.
+    """
+    if deed in legal(status, unconfirmed_provider=unconfirmed_provider, error_code=error_code):
+        return _OVER.get(deed, "") if is_over else ""
+    if status == Status.PENDING and deed in (Deed.RESCHEDULE, Deed.CANCEL):
+        return "an earlier attempt may have been sent, so nobody can promise any more that it is not"
+    if status == Status.DEAD_LETTERED and deed in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED):
+        return "it is not held as unconfirmed"
+    return f"it is {status}"
+
+
+_OVER = {
+    Deed.RETRY: "its time to live is over; on its own page it can be retried with a new one",
+    Deed.RESCHEDULE: "its time to live is over",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """One field of a form.

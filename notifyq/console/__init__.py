@@ -4,18 +4,21 @@ Stock admin rather than a theme package: the console's pages are our own anyway,
 page, which the content security policy forbids.
 """
 
-from notifyq.console.lists import EstimatingPaginator, ReadOnlyAdmin, ReadOnlyInline
+from notifyq.console.asking import asks_first
+from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.pages import Link, Page, add_link, add_page
 from notifyq.console.words import badge, instant, masked
 
 __all__ = [
     "EstimatingPaginator",
+    "GuardedAdmin",
     "Link",
     "Page",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
     "add_link",
     "add_page",
+    "asks_first",
     "badge",
     "instant",
     "masked",

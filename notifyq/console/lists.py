@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import DatabaseError, connection, models, transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 COUNTED_MOST = 10_000
@@ -36,7 +37,17 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
             return int(cursor.fetchone()[0][0]["Plan"]["Plan Rows"])
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class GuardedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A list whose actions are refused, and not only left undone, where they are not allowed."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Refuses a form, which only somebody can have made by hand who may do nothing here."""
+        if request.method not in ("GET", "HEAD") and not self.get_actions(request):
+            raise PermissionDenied
+        return super().changelist_view(request, extra_context)
+
+
+class ReadOnlyAdmin(GuardedAdmin):
     """Shows rows and changes none. Sorting is off: few orders have an index."""
 
     paginator = EstimatingPaginator

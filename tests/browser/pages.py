@@ -26,7 +26,7 @@ BAR = "nav.nq-bar"
 
 def forged_retry(notification_id: UUID) -> tuple[str, dict[str, str]]:
     """Where the form of a retry is sent, and what it holds, for somebody who has no such form."""
-    fields = {"act": "retry", "row": str(notification_id), "confirmed": "yes", "reason": "by hand"}
+    fields = {"act": "retry", "row": f"{notification_id}:0", "confirmed": "yes", "reason": "by hand"}
     return "/admin/dead-letters/act/", fields
 
 
@@ -142,17 +142,57 @@ class DeadLetters:
         self.page.locator("td.nq-ended a").nth(row).click()
         return NotificationPage(self.page)
 
-    def ask_to_retry_all(self) -> ConfirmRetry:
+    def ask_to_retry_all(self) -> ConfirmTicked:
         """Tick everything and choose the act: what follows is a preview, nothing is done yet."""
         for box in self.page.locator("input[name=row]").all():  # the one that ticks them all is a script
             box.check()
         self.page.locator(".nq-acts button[value=retry]").click()
-        return ConfirmRetry(self.page)
+        return ConfirmTicked(self.page)
 
     def ask_to_retry_what_matches(self) -> BulkPreview:
         """Everything in the filter, on this page or not."""
         self.page.locator("a.nq-bulk").click()
         return BulkPreview(self.page)
+
+
+class Notifications:
+    """The list of all, and what can be done to what is ticked."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("#changelist").wait_for()
+
+    @classmethod
+    def opened(cls, window: BrowserWindow, page: Any = None) -> Notifications:
+        return cls(window.go(NOTIFICATIONS, page))
+
+    @property
+    def acts(self) -> list[str]:
+        """What the page offers to do; empty for those who may not act."""
+        offered: list[str] = self.page.locator(".nq-acts button").all_inner_texts()
+        return offered
+
+    @property
+    def ticked_text(self) -> str:
+        """What the page says of how many are ticked."""
+        return str(self.page.locator("[data-ticked]").inner_text())
+
+    def tick_all(self) -> Notifications:
+        self.page.get_by_label("All on this page").check()
+        return self
+
+    def tick(self, notification_id: UUID) -> Notifications:
+        self.page.locator(f"input[name=row][value='{notification_id}']").check()
+        return self
+
+    def status_of(self, notification_id: UUID) -> str:
+        row = self.page.locator("#result_list tr", has=self.page.locator(f"[title='{notification_id}']"))
+        return str(row.locator(".nq-badge").inner_text())
+
+    def ask_to(self, verb: str) -> ConfirmTicked:
+        """Choose an act: what follows is a preview, nothing is done yet."""
+        self.page.locator(".nq-acts").get_by_role("button", name=verb, exact=True).click()
+        return ConfirmTicked(self.page)
 
 
 class BulkPreview:
@@ -187,8 +227,8 @@ class BulkProgress:
         self.page.locator(".nq-badge", has_text="DONE").wait_for()
 
 
-class ConfirmRetry:
-    """The preview, which asks for the reason."""
+class ConfirmTicked:
+    """The preview of an act on what is ticked, which asks for the reason."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -198,12 +238,41 @@ class ConfirmRetry:
     def previewed_count(self) -> int:
         return int(self.page.locator("form.nq-confirm tbody tr").count())
 
+    @property
+    def left(self) -> list[str]:
+        """What is said of those that are left alone, with how many."""
+        said: list[str] = self.page.locator(".nq-note li").all_inner_texts()
+        return said
+
     def confirm(self, reason: str) -> list[str]:
-        """Go on; returns what the page says came of it."""
+        """Go on; returns what the list then says came of it."""
         self.page.bring_to_front()  # chromium is slow to draw what nobody sees
         self.page.get_by_label("Reason, for the record").fill(reason)
         self.page.locator("form.nq-confirm input[type=submit]").click()
-        DeadLetters(self.page)
+        self.page.locator("ul.messagelist").wait_for()
+        said: list[str] = self.page.locator("ul.messagelist li").all_inner_texts()
+        return said
+
+
+class StockList:
+    """A list of the admin's own, with actions that ask first."""
+
+    def __init__(self, window: BrowserWindow, path: str) -> None:
+        self.page = window.go(path)
+
+    def ask_to(self, action: str) -> None:
+        """Tick everything and choose the action: what follows is a preview."""
+        for box in self.page.locator("input[name=_selected_action]").all():
+            box.check()
+        self.page.locator("select[name=action]").select_option(label=action)
+        self.page.get_by_role("button", name="Go", exact=True).click()
+        self.page.locator("form.nq-confirm").wait_for()
+
+    def confirm(self, reason: str) -> list[str]:
+        """Go on; returns what the list then says came of it."""
+        self.page.get_by_label("Reason, for the record").fill(reason)
+        self.page.locator("form.nq-confirm input[type=submit]").click()
+        self.page.locator("ul.messagelist").wait_for()
         said: list[str] = self.page.locator("ul.messagelist li").all_inner_texts()
         return said
 

@@ -12,7 +12,7 @@ from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
 from tests.browser.axe import grave_faults
-from tests.browser.pages import DeadLetters
+from tests.browser.pages import DeadLetters, Notifications
 from tests.browser.seed import seed
 from tests.browser.visitor import BrowserWindow, Visitors
 
@@ -45,6 +45,8 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()
     faults += [f"the preview: {fault}" for fault in grave_faults(preview.page, rules)]
+    reschedule = Notifications.opened(operator).tick_all().ask_to("Reschedule")
+    faults += [f"the preview of another time: {fault}" for fault in grave_faults(reschedule.page, rules)]
     progress = DeadLetters.opened(operator).ask_to_retry_what_matches().confirm("looked at by axe")
     faults += [f"the progress: {fault}" for fault in grave_faults(progress.page, rules)]
     faults += faults_of(operator, [pages.BULK_ACTS], rules)

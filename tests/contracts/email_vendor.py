@@ -17,7 +17,7 @@ from notifications.channel import Channel
 from notifications.providers.base import Message
 from notifications.providers.email.mailbox import Mailbox
 from notifications.verdict import Outcome
-from tests.contracts.conformance import PATIENT_SECONDS, HttpAdapterConformance, answering, http_answer
+from tests.contracts.conformance import HttpAdapterConformance, answering, http_answer
 from tests.support.fault_server import FaultServer
 
 SENDER = Mailbox("shop", "acme.example", "Acme")
@@ -50,7 +50,7 @@ class EmailVendorConformance(HttpAdapterConformance):
     def request(self, message: Message) -> tuple[str, bytes]:
         """Head and body of the one request that a message makes."""
         with FaultServer(answering(self.acceptance)) as server:
-            verdict, _ = self.send(server.url, message, timeout_seconds=PATIENT_SECONDS)
+            verdict, _ = self.send(server.url, message)
         assert verdict.outcome is Outcome.ACCEPTED
         (request,) = server.requests
         head, _, body = request.partition(b"\r\n\r\n")
@@ -58,14 +58,14 @@ class EmailVendorConformance(HttpAdapterConformance):
 
     def refused_unsent(self, message: Message) -> tuple[Outcome, str]:
         with FaultServer(answering(self.acceptance)) as server:
-            verdict, _ = self.send(server.url, message, timeout_seconds=PATIENT_SECONDS)
+            verdict, _ = self.send(server.url, message)
         assert server.connections == 0
         self.assert_private(message, repr(verdict))
         return verdict.outcome, verdict.error_code
 
     def verdict_on(self, message: Message, status: int, body: bytes, **headers: str) -> tuple[Outcome, str]:
         with FaultServer(answering(http_answer(status, body, **headers))) as server:
-            verdict, _ = self.send(server.url, message, timeout_seconds=PATIENT_SECONDS)
+            verdict, _ = self.send(server.url, message)
         assert len(server.requests) == 1
         self.assert_private(message, repr(verdict))
         return verdict.outcome, verdict.error_code
@@ -137,7 +137,7 @@ class EmailVendorConformance(HttpAdapterConformance):
         now = datetime.now(UTC)
         headers = {"Retry_After": http_date(now + timedelta(seconds=40)), "Date": http_date(now)}
         with FaultServer(answering(http_answer(429, b"{}", **headers))) as server:
-            verdict, _ = self.send(server.url, message, timeout_seconds=PATIENT_SECONDS)
+            verdict, _ = self.send(server.url, message)
 
         assert verdict.throttled
         assert verdict.retry_after_seconds == 40
@@ -146,7 +146,7 @@ class EmailVendorConformance(HttpAdapterConformance):
     def test_server_error__with_the_vendors_own_proof__is_unconfirmed(self, status, message):
         _, _, rest = self.acceptance.partition(b"\r\n")
         with FaultServer(answering(b"HTTP/1.1 %d Whatever\r\n" % status + rest)) as server:
-            verdict, _ = self.send(server.url, message, timeout_seconds=PATIENT_SECONDS)
+            verdict, _ = self.send(server.url, message)
 
         assert (verdict.outcome, verdict.error_code) == (Outcome.UNCONFIRMED, f"http_{status}")
 

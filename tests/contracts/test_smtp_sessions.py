@@ -88,7 +88,7 @@ def test_close__server_never_says_goodbye__returns_soon():
         assert smtp.send(message(), timeout_seconds=2).outcome is A
         began = time.monotonic()
         smtp.close()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
     assert server.commands[-1] == "QUIT"
 
 

@@ -80,7 +80,8 @@ def test_key__wrong_values__are_told_and_no_key_is_made(console, values):
 
 def test_key__revoked_in_the_console__is_refused_from_then_on(console, lines):
     key = ApiKeyFactory()
-    action = {"action": "revoke", "_selected_action": [str(key.pk)]}
+    action = {"action": "revoke", "_selected_action": [str(key.pk)], "seen": f"{key.pk}:None"}
+    action |= {"confirmed": "yes", "reason": "it was in a log"}
 
     assert console.post(reverse(f"{KEYS}_changelist"), action).status_code == 302
 
@@ -96,7 +97,8 @@ def test_key__without_the_permission__is_neither_made_nor_revoked(reader):
     key = ApiKeyFactory()
 
     assert reader.post(reverse(f"{KEYS}_add"), {"client": key.client.pk, "scopes": ["send"]}).status_code == 403
-    reader.post(reverse(f"{KEYS}_changelist"), {"action": "revoke", "_selected_action": [str(key.pk)]})
+    revoke = {"action": "revoke", "_selected_action": [str(key.pk)]}
+    assert reader.post(reverse(f"{KEYS}_changelist"), revoke).status_code == 403
 
     assert ApiKey.objects.get().revoked_at is None
 

@@ -7,7 +7,6 @@ from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
 from notifications import services
-from notifications.errors import TooLate
 from notifications.models import ActorKind, Notification, OperatorAction
 from notifications.services import Actor
 from notifications.status import Status
@@ -30,9 +29,14 @@ def form(action, rows, **more):
     return {"act": action, "row": [str(row.pk) for row in rows], **more}
 
 
-def confirm(console, action, rows, **more):
+def confirmed(action, rows, **more):
+    """The form as the page that asks for the reason has it, of rows on which nobody has acted yet."""
     more = {"confirmed": "yes", "reason": "the relay is back"} | more
-    return console.post(ACT, form(action, rows, **more), follow=True)
+    return form(action, rows, **more) | {"row": [f"{row.pk}:0" for row in rows]}
+
+
+def confirm(console, action, rows, **more):
+    return console.post(ACT, confirmed(action, rows, **more), follow=True)
 
 
 def dead(**columns):
@@ -56,8 +60,15 @@ def test_retry__chosen__asks_for_a_reason_first(console, send):
     assert Notification.objects.get().status == Status.DEAD_LETTERED
 
 
+def test_retry__confirmed_without_having_been_shown__only_asks(console):
+    page = console.post(ACT, form("retry", [dead()], confirmed="yes", reason="x")).content.decode()
+
+    assert "Reason, for the record" in page
+    assert Notification.objects.get().status == Status.DEAD_LETTERED
+
+
 def test_retry__by_get_with_all_that_a_confirmed_form_has__only_asks(console):
-    console.get(ACT, form("retry", [dead()], confirmed="yes", reason="x"))
+    console.get(ACT, confirmed("retry", [dead()]))
 
     assert Notification.objects.get().status == Status.DEAD_LETTERED
 
@@ -90,46 +101,40 @@ def test_retry__sent_twice_and_failed_in_between__happens_once(console):
 
     page = console.post(ACT, seen, follow=True).content.decode()
 
-    assert "1 left alone: it was retried and failed again since" in page
-    assert OperatorAction.objects.count() == 1
-    console.post(ACT, seen | {"row": [f"{row.pk}:7"]})  # a fresh look at it
+    assert "1 left alone: since you opened the page, ops has acted on it (RETRY)" in page
+    last = OperatorAction.objects.get()
+    console.post(ACT, seen | {"row": [f"{row.pk}:{last.pk}"]})  # a fresh look at it
     assert OperatorAction.objects.count() == 2
 
 
-def test_retry__sent_twice__the_second_finds_it_pending(console):
+def test_retry__done_by_somebody_else_meanwhile__says_who_was_first(console):
     row = dead()
-    confirm(console, "retry", [row])
+    services.retry(row.pk, Actor(ActorKind.API_KEY, "nq_12345"))
 
-    assert "1 left alone: it is PENDING" in confirm(console, "retry", [row]).content.decode()
+    said = confirm(console, "retry", [row]).content.decode()
+
+    assert "1 left alone: since you opened the page, nq_12345 has acted on it (RETRY)" in said
+    assert OperatorAction.objects.count() == 1
 
 
 def test_retry__one_is_past_its_time_to_live__is_left_and_told(console):
     page = confirm(console, "retry", [dead(), dead(expires_at=ago(1))]).content.decode()
 
     assert "done for 1 of 2" in page
-    assert "1 left alone: its time to live is over" in page
+    assert "1 left alone: its time to live stands against it" in page
 
 
-@pytest.mark.parametrize(("action", "status"), [("resolve_as_sent", "SENT"), ("resolve_as_failed", "FAILED")])
+@pytest.mark.parametrize(("action", "status"), [("resolve-sent", "SENT"), ("resolve-failed", "FAILED")])
 def test_resolve__held_and_another__decides_only_the_held_one(console, action, status):
     held, other = dead(**HELD), dead()
 
     asked = console.post(ACT, form(action, [held, other])).content.decode()
     page = confirm(console, action, [held, other]).content.decode()
 
-    assert "1 of the chosen is left out" in asked
+    assert "1 of the ticked is left alone" in asked
+    assert "1: it is not held as unconfirmed" in asked
     assert "1 left alone: it is not held as unconfirmed" in page
     assert [Notification.objects.get(pk=r.pk).status for r in (held, other)] == [status, Status.DEAD_LETTERED]
-
-
-def test_services__of_an_end_that_is_past__leave_it_alone(console):
-    row = dead(**HELD, outcome_sequence=2)
-    for do in (services.retry, lambda *args, **more: services.resolve(*args, outcome="SENT", reason="x", **more)):
-        with pytest.raises(TooLate):
-            do(row.pk, OPS, outcome_sequence=1)
-
-    assert services.resolve(row.pk, OPS, outcome="FAILED", reason="x", outcome_sequence=2).status == Status.FAILED
-    assert services.retry(row.pk, OPS, outcome_sequence=3).status == Status.PENDING
 
 
 @pytest.mark.parametrize(
@@ -151,14 +156,17 @@ def test_act__not_readable__does_nothing_and_says_so(console, sent):
 def test_act__on_what_does_not_exist__says_so(console):
     sent = {"act": "retry", "row": "01a22cbf-5d05-7797-8b38-3cc29ff8d9c8"}
 
-    assert "Nothing is left to do" in console.post(ACT, sent).content.decode()
+    asked = console.post(ACT, sent).content.decode()
+    assert "Nothing is left to do" in asked
+    assert "1: it is not there any more" in asked
+    sent["row"] += ":0"
     done = console.post(ACT, sent | {"confirmed": "yes", "reason": "x"}, follow=True).content.decode()
-    assert "1 left alone: there is no such notification" in done
+    assert "1 left alone: it is not there any more" in done
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "a=b\r\nX: y", "?x=1#y"])
 def test_act__back_to_elsewhere__stays_with_the_list(console, back):
-    page = console.post(ACT, form("retry", [dead()], confirmed="yes", reason="x", back=back))
+    page = console.post(ACT, confirmed("retry", [dead()], back=back))
 
     assert page["Location"].split("?")[0] == LIST
 
@@ -172,7 +180,7 @@ def test_act__by_role__only_operators(client, django_user_model, role, code):
     client.force_login(user)
     row = dead()
 
-    assert client.post(ACT, form("retry", [row], confirmed="yes", reason="x")).status_code == code
+    assert client.post(ACT, confirmed("retry", [row])).status_code == code
     assert Notification.objects.get().status == (Status.PENDING if code == 302 else Status.DEAD_LETTERED)
 
 

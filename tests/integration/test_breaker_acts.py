@@ -70,8 +70,10 @@ def test_console__trips_by_form_and_resets_by_action(chains: None, client: Any) 
     page = reverse("admin:notifications_providerhealth_changelist")
     assert client.get(page).status_code == 200
     for action, state in (("reset", "CLOSED"), ("trip", "OPEN")):
-        client.post(page, {"action": action, "_selected_action": [row.pk]})
-        assert ProviderHealth.objects.get().state == state
+        confirmed = {"seen": f"{row.pk}:{row.acted_at}", "confirmed": "yes", "reason": f"to {action} it"}
+        client.post(page, {"action": action, "_selected_action": [row.pk], **confirmed})
+        row.refresh_from_db()
+        assert (row.state, row.act_reason) == (state, f"to {action} it")
     assert client.get(reverse("admin:notifications_providerhealth_change", args=[row.pk])).status_code == 200
 
 

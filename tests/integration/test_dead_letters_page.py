@@ -182,8 +182,8 @@ def test_list__held__is_marked_and_can_be_resolved(console) -> None:
 
     assert page.count("held as unconfirmed</span>") == 1
     assert "Resolve it when you know" in page
-    assert f"act=resolve_as_sent&amp;row={row.pk}" in page
-    assert f"act=resolve_as_sent&amp;row={other.pk}" not in page
+    assert f"act=resolve-sent&amp;row={row.pk}" in page
+    assert f"act=resolve-sent&amp;row={other.pk}" not in page
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_list__retry_of_all_that_match__is_previewed_with_just_those(console) ->
     asked |= {"provider": "sandbox", "error_code": "timeout", "after": "2026-01-01T00:00", "before": "2099-01-01T00:00"}
 
     answer = console.get(LIST, asked)
-    preview = console.get(answer.context["bulk_address"]).context["preview"]
+    preview = console.get(answer.context["ticked"]["bulk_address"]).context["preview"]
 
     assert (len(answer.context["rows"]), preview.count.total) == (2, 2)
     assert "Retry everything that matches" in answer.content.decode()

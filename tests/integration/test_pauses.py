@@ -392,6 +392,7 @@ def test_console__pause_and_resume__are_done_by_the_services_and_recorded(consol
 
     listed = reverse("admin:notifications_pause_changelist")
     action = {"action": "resume_sending", "_selected_action": [str(made.pk)]}
+    action |= {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "it is over"}
     assert console.post(listed, action).status_code == 302
 
     assert Pause.objects.get().ended_at is not None
@@ -417,7 +418,8 @@ def test_console__without_the_permission__neither_pauses_nor_resumes(client, dja
 
     assert client.post(reverse("admin:notifications_pause_add"), {"scope": "ALL"}).status_code == 403
     action = {"action": "resume_sending", "_selected_action": [str(made.pk)]}
-    client.post(reverse("admin:notifications_pause_changelist"), action)
+    action |= {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "it is over"}
+    assert client.post(reverse("admin:notifications_pause_changelist"), action).status_code == 403
     assert Pause.objects.get().ended_at is None
 
 

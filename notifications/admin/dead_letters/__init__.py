@@ -1,10 +1,9 @@
 """The console's pages of what ended undelivered: why, in groups; one by one; and the acts on them."""
 
-from notifications.admin.dead_letters.acts import act
-from notifications.admin.dead_letters.listing import show_list
+from notifications.admin.dead_letters.listing import ORIGIN, show_list
 from notifications.admin.dead_letters.overview import show_overview
+from notifications.admin.ticked import page_for
 from notifyq.console import Page, add_page
-from notifyq.roles import OPERATE
 
 __all__ = ["SEE"]
 
@@ -12,4 +11,4 @@ SEE = "notifications.view_deadletter"
 
 add_page(Page("dead-letters/", "dead-letters", show_overview, SEE))
 add_page(Page("dead-letters/list/", "dead-letters-list", show_list, SEE))
-add_page(Page("dead-letters/act/", "dead-letters-act", act, OPERATE, ("GET", "HEAD", "POST")))
+add_page(page_for(ORIGIN))

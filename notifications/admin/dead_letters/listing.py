@@ -8,9 +8,18 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from notifications.admin.dead_letters.filter import KINDS, LABELLED_MOST, Filter, bulk_query, read_filter
-from notifications.admin.dead_letters.rows import row_of
+from notifications.admin.rows import row_of
+from notifications.admin.ticked import Origin, offer
+from notifications.story.acts import Deed
 from notifications.undelivered import WALKED_MOST, Page, Place, page_of
-from notifyq.roles import OPERATE
+
+ORIGIN = Origin(
+    label="Dead letters, one by one",
+    list_name="admin:dead-letters-list",
+    act_name="dead-letters-act",
+    path="dead-letters/act/",
+    deeds=(Deed.RETRY, Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED),
+)
 
 
 def show_list(request: HttpRequest) -> HttpResponse:
@@ -18,7 +27,7 @@ def show_list(request: HttpRequest) -> HttpResponse:
     asked = read_filter(request.GET.dict())
     place = Place.decode(request.GET.get("place", ""))
     page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
-    may_act = request.user.has_perm(OPERATE)
+    bulk = ("Retry everything that matches…", _bulk(asked))
     context = {
         **admin.site.each_context(request),
         "title": KINDS[asked.kind].capitalize(),
@@ -30,8 +39,7 @@ def show_list(request: HttpRequest) -> HttpResponse:
         "older": _address(asked, page.older) if page.older else "",
         "newer": _address(asked, page.newer) if page.newer else "",
         "first": _address(asked, None) if place else "",
-        "may_act": may_act,
-        "bulk_address": _bulk(asked) if may_act and page.rows else "",
+        "ticked": offer(request, ORIGIN, query=asked.query(), bulk=bulk),
         "walked_most": WALKED_MOST,
         "labelled_most": LABELLED_MOST,
     }

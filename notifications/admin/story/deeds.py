@@ -51,17 +51,8 @@ def cancel(notification_id: UUID, actor: Actor, reason: str, values: Values) -> 
 
 def reschedule(notification_id: UUID, actor: Actor, reason: str, values: Values) -> str:
     """Give it another time."""
-    at, delay = values.get("at", "").strip(), values.get("delay", "").strip()
-    if bool(at) == bool(delay):
-        raise Unclear("Give either a time or a delay.")
-    row = services.reschedule(
-        notification_id,
-        None,
-        actor,
-        send_at=_instant(at) if at else None,
-        delay_seconds=_delay(delay, values.get("unit", "")) if delay else None,
-        reason=reason,
-    )
+    at = send_at_of(values, selectors.database_now())
+    row = services.reschedule(notification_id, None, actor, send_at=at, reason=reason)
     return f"Rescheduled: it is not sent before {row.send_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."
 
 
@@ -112,6 +103,14 @@ def reason_of(values: Values) -> str:
     if not reason:
         raise Unclear("Please give a reason.")
     return reason
+
+
+def send_at_of(values: Values, now: datetime) -> datetime:
+    """The time that the form of a reschedule asks for. Raises `Unclear` when it does not say one."""
+    at, delay = values.get("at", "").strip(), values.get("delay", "").strip()
+    if bool(at) == bool(delay):
+        raise Unclear("Give either a time or a delay.")
+    return _instant(at) if at else now + timedelta(seconds=_delay(delay, values.get("unit", "")))
 
 
 def in_words(refused: Exception) -> str:

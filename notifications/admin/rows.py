@@ -1,17 +1,19 @@
-"""One of the undelivered as a list shows it."""
+"""A notification as the lists of our own show it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import HttpRequest
 
+from notifications.admin.tones import STATUS_TONES
 from notifications.models import Notification
 from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
 from notifications.status import Status
-from notifications.undelivered import NONE, UNDELIVERED
+from notifications.undelivered import NONE
 from notifyq.console import masked
 from notifyq.roles import SEE_PRIVATE
 
@@ -26,19 +28,20 @@ class Row:
         recipient: masked for those who may not see it.
         is_held: it may have been sent, and an operator has to decide.
         advice: what its provider's reports speak for; empty where there are none, or they say nothing of that.
-        is_open: it is undelivered still, so that something can be done.
     """
 
     of: Notification
     recipient: str
     is_held: bool
     advice: str
-    is_open: bool
 
     @property
     def short_id(self) -> str:
-        """The end tells them apart: the beginning of a version 7 UUID is the time."""
-        return f"…{str(self.of.pk)[-12:]}"
+        return short_id(self.of.pk)
+
+    @property
+    def tone(self) -> str:
+        return STATUS_TONES.get(Status(self.of.status), "quiet")
 
     @property
     def provider(self) -> str:
@@ -47,6 +50,11 @@ class Row:
     @property
     def error_code(self) -> str:
         return self.of.last_error_code or NONE
+
+
+def short_id(identity: UUID) -> str:
+    """The end tells them apart: the beginning of a version 7 UUID is the time."""
+    return f"…{str(identity)[-12:]}"
 
 
 def row_of(notification: Notification, request: HttpRequest) -> Row:
@@ -59,7 +67,6 @@ def row_of(notification: Notification, request: HttpRequest) -> Row:
         notification.recipient if sees else masked(notification.recipient),
         is_held=dead and unsure,
         advice=_advice(notification.delivery_status, held=unsure) if dead else "",
-        is_open=notification.status in UNDELIVERED,
     )
 
 

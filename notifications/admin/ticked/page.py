@@ -1,0 +1,130 @@
+"""The page between the ticks and the act: what can be done to which of them, and why; then it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from notifications import selectors, services
+from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, in_words, reason_of, send_at_of
+from notifications.admin.ticked.look import Chosen, Look, look_at, read_chosen
+from notifications.admin.ticked.origin import WORDINGS, Origin
+from notifications.errors import InvalidRequest, NotifyError
+from notifications.services import Actor
+from notifications.story.acts import Deed
+from notifyq.console import Page
+from notifyq.roles import OPERATE
+
+TICKED_MOST = 200
+"""As many as any list shows on one page."""
+
+
+def page_for(origin: Origin) -> Page:
+    """The page that the form of this list is posted to."""
+    return Page(origin.path, origin.act_name, partial(act, origin=origin), OPERATE, ("GET", "HEAD", "POST"))
+
+
+def act(request: HttpRequest, *, origin: Origin) -> HttpResponse:
+    """Show what was chosen and ask for a reason; when that is given, by POST, do it and go back to the list."""
+    data = request.POST if request.method == "POST" else request.GET
+    deed, chosen = origin.deed(data.get("act", "")), read_chosen(data.getlist("row"))
+    if deed is None or not 0 < len(chosen) <= TICKED_MOST:
+        messages.warning(request, f"Nothing was done: {_unclear(deed, chosen)}.")
+        return redirect(origin.list_address(data.get("back", "")))
+    was_shown = "confirmed" in data and all(each.last_act_id is not None for each in chosen)
+    if request.method != "POST" or not was_shown:
+        return _ask(request, origin, deed, look_at(request, deed, chosen))
+    return _confirmed(request, origin, deed, chosen)
+
+
+def _unclear(deed: Deed | None, chosen: Sequence[Chosen]) -> str:
+    if len(chosen) > TICKED_MOST:
+        return f"tick at most {TICKED_MOST}, or act on everything that matches"
+    return "say what to do with them" if chosen and deed is None else "tick at least one notification"
+
+
+def _confirmed(request: HttpRequest, origin: Origin, deed: Deed, chosen: Sequence[Chosen]) -> HttpResponse:
+    """Do it; ask again when the form does not say what it has to, or would do less than the page has shown."""
+    send_at = None
+    try:
+        reason = reason_of(request.POST)
+        if deed is Deed.RESCHEDULE:
+            send_at = _send_at(request.POST)
+            _refuse_when_fewer(look_at(request, deed, chosen, send_at), request.POST.get("late", ""))
+        problems = _do(deed, chosen, actor_of(request.user), reason, _values(send_at))
+    except (Unclear, InvalidRequest) as unclear:
+        return _ask(request, origin, deed, look_at(request, deed, chosen, send_at), in_words(unclear))
+    _tell(request, deed, len(chosen), problems)
+    return redirect(origin.list_address(request.POST.get("back", "")))
+
+
+def _send_at(data: QueryDict) -> datetime:
+    """One time for all, also where a delay is given."""
+    values = {field.name: data.get(field.name, "") for field in WORDINGS[Deed.RESCHEDULE].fields}
+    return send_at_of(values, selectors.database_now())
+
+
+def _values(send_at: datetime | None) -> Values:
+    """As the form of a single one holds them."""
+    return {} if send_at is None else {"at": send_at.astimezone(UTC).isoformat()}
+
+
+def _refuse_when_fewer(look: Look, known: str) -> None:
+    """Args: known: how many of them are known to be too late, to whoever confirms."""
+    late, count = look.late_count, len(look.doable)
+    if late and (late == count or known != str(late)):
+        some = "All of them" if late == count else f"{late} of them"
+        raise Unclear(f"{some} would be past their time to live by then, and left alone. Change the time, or go on.")
+
+
+def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: str = "") -> HttpResponse:
+    data: QueryDict = request.POST if request.method == "POST" else request.GET
+    wording = WORDINGS[deed]
+    context = {
+        **admin.site.each_context(request),
+        "title": wording.on(len(look.doable) - look.late_count),
+        "deed": deed,
+        "wording": wording,
+        "origin": origin,
+        "look": look,
+        "fields": [(field, data.get(field.name, "")) for field in wording.fields],
+        "reason": data.get("reason", ""),
+        "is_waiting": deed in (Deed.CANCEL, Deed.RESCHEDULE),
+        "held_count": sum(shown.row.is_held for shown in look.doable),
+        "back": origin.list_address(data.get("back", "")),
+        "back_query": data.get("back", ""),
+        "problem": problem,
+    }
+    return TemplateResponse(request, "console/ticked.html", context)
+
+
+def _do(deed: Deed, chosen: Sequence[Chosen], actor: Actor, reason: str, values: Values) -> list[str]:
+    """Each by itself, so that one that moved on stops no other. Returns why some were left alone.
+
+    Raises:
+        InvalidRequest: the reason or the time is none that can be taken. That holds for all alike: none was touched.
+    """
+    problems = []
+    for each in chosen:
+        try:
+            with services.as_seen(each.id, each.last_act_id or 0):
+                DEEDS[deed](each.id, actor, reason, values)
+        except InvalidRequest:
+            raise
+        except (Unclear, NotifyError) as refused:
+            problems.append(in_words(refused))
+    return problems
+
+
+def _tell(request: HttpRequest, deed: Deed, count: int, problems: Sequence[str]) -> None:
+    done = count - len(problems)
+    if done:
+        messages.success(request, f"{WORDINGS[deed].verb}: done for {done} of {count}.")
+    for problem in dict.fromkeys(problems):
+        messages.warning(request, f"{problems.count(problem)} left alone: {problem[:1].lower()}{problem[1:]}")

@@ -1,0 +1,168 @@
+"""Actions of the stock lists: they ask first, act once, and are refused where they are not allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from notifications import services
+from notifications.models import ApiKey, Pause, ProviderHealth
+from notifyq.console import asking
+from notifyq.roles import Role
+from ratelimits.models import RateLimitRule
+from tests.support.console import person, words_of
+from tests.support.factories import ApiKeyFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("chains")]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Attributes: undone: how many rows the action has not been done to yet."""
+
+    path: str
+    action: str
+    begin: Callable[[], list[Any]]
+    undone: Callable[[], int]
+    role: Role = Role.OPERATOR
+
+
+def pauses() -> list[Any]:
+    return [services.pause("CHANNEL", channel, by="ada")[0] for channel in ("SMS", "EMAIL")]
+
+
+def breakers(*, tripped: bool) -> list[Any]:
+    for channel in ("SMS", "EMAIL"):
+        services.trip_breaker(channel, "a", by="ada")
+        if not tripped:
+            services.reset_breaker(channel, "a", by="ada")
+    return list(ProviderHealth.objects.all())
+
+
+def limits() -> list[Any]:
+    return [RateLimitRule.objects.create(channel=channel, limit_count=5) for channel in ("SMS", "EMAIL")]
+
+
+HEALTH = "notifications/providerhealth"
+CASES = {
+    "resume": Case(
+        "notifications/pause", "resume_sending", pauses, lambda: Pause.objects.filter(ended_at=None).count()
+    ),
+    "trip": Case(
+        HEALTH, "trip", lambda: breakers(tripped=False), lambda: ProviderHealth.objects.filter(tripped=False).count()
+    ),
+    "reset": Case(
+        HEALTH, "reset", lambda: breakers(tripped=True), lambda: ProviderHealth.objects.filter(tripped=True).count()
+    ),
+    "remove": Case("ratelimits/ratelimitrule", "remove", limits, RateLimitRule.objects.count),
+    "revoke": Case(
+        "notifications/apikey",
+        "revoke",
+        lambda: ApiKeyFactory.create_batch(2),
+        lambda: ApiKey.objects.filter(revoked_at=None).count(),
+        Role.ADMINISTRATOR,
+    ),
+}
+EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def form(case: Case, rows: list[Any], **more: Any) -> dict[str, Any]:
+    """As the list sends it."""
+    return {"action": case.action, "_selected_action": [str(row.pk) for row in rows], "index": "0", **more}
+
+
+def post(browser: Client, case: Case, fields: dict[str, Any]) -> Any:
+    return browser.post(f"/admin/{case.path}/", fields, follow=True)
+
+
+def shown_to(browser: Client, case: Case, rows: list[Any], **more: Any) -> dict[str, Any]:
+    """The form of the page that asks, filled in."""
+    page = post(browser, case, form(case, rows)).content.decode()
+    seen = re.findall(r'name="seen" value="([^"]*)"', page)
+    assert len(seen) == len(rows)
+    fields = form(case, rows, seen=seen, confirmed="yes", reason="the outage is over", **more)
+    del fields["index"]
+    return fields
+
+
+@EACH
+def test_action__ticked__asks_for_a_reason_and_names_what_is_meant(case: Case) -> None:
+    rows = case.begin()
+
+    page = words_of(post(person(case.role), case, form(case, rows)).content)
+
+    assert "Reason, for the record" in page
+    assert all(f"<li>{row}" in page for row in rows)
+    assert case.undone() == 2
+
+
+@EACH
+def test_action__confirmed_and_sent_again__is_done_once_and_recorded(case: Case) -> None:
+    browser = person(case.role)
+    fields = shown_to(browser, case, case.begin())
+
+    post(browser, case, fields)
+    again = post(browser, case, fields)
+
+    assert case.undone() == 0
+    entries = LogEntry.objects.values_list("user__username", "change_message")
+    assert len(entries) == 2
+    assert all(user == case.role.value and "the outage is over" in why for user, why in entries)
+    assert "2 left alone: somebody has acted since you opened the page." in words_of(again.content)
+
+
+@EACH
+def test_action__without_a_reason__asks_again(case: Case) -> None:
+    browser = person(case.role)
+    fields = shown_to(browser, case, case.begin())
+
+    assert "Please give a reason." in words_of(post(browser, case, fields | {"reason": " "}).content)
+    assert "at most 255 printable" in words_of(post(browser, case, fields | {"reason": "x" * 256}).content)
+    assert case.undone() == 2
+
+
+@EACH
+def test_action__by_a_viewer_or_by_get__is_refused_or_does_nothing(case: Case) -> None:
+    rows = case.begin()
+    fields = shown_to(person(case.role), case, rows)
+
+    assert person(Role.VIEWER).post(f"/admin/{case.path}/", fields).status_code == 403
+    person(case.role, "ops").get(f"/admin/{case.path}/", {k: v for k, v in fields.items() if k == "action"})
+
+    assert case.undone() == 2
+    assert not LogEntry.objects.exists()
+
+
+def test_trip__of_one_that_was_reset_meanwhile__leaves_it_alone() -> None:
+    """A second click that comes late must not trip anew what a colleague has just reset."""
+    case, browser = CASES["trip"], person(Role.OPERATOR)
+    fields = shown_to(browser, case, case.begin())
+    post(browser, case, fields)
+    services.reset_breaker("SMS", "a", by="grace")
+
+    post(browser, case, fields)
+
+    assert list(ProviderHealth.objects.filter(tripped=True).values_list("channel", flat=True)) == ["EMAIL"]
+
+
+def test_trip__of_one_that_is_tripped__says_so() -> None:
+    case, browser = CASES["trip"], person(Role.OPERATOR)
+    fields = shown_to(browser, case, breakers(tripped=True))
+
+    assert "SMS a was tripped already." in words_of(post(browser, case, fields).content)
+    assert not LogEntry.objects.exists()
+
+
+def test_action__on_too_many__does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "ASKED_MOST", 1)
+    case = CASES["resume"]
+
+    page = post(person(Role.OPERATOR), case, form(case, case.begin()))
+
+    assert "Nothing was done: tick at most 1." in words_of(page.content)
