@@ -26,7 +26,9 @@ from notifications.models import (
     ProviderHealth,
     ProviderPace,
 )
+from notifications.outages import NO_OUTAGES, Outage, Outages
 from notifications.pausing import PauseScope
+from notifications.providers.chains import is_served
 from notifications.status import Status
 from notifyq import secrets
 from ratelimits.models import Gate
@@ -163,7 +165,7 @@ def breakers() -> list[BreakerView]:
     rows = {(row.channel, row.provider): row for row in ProviderHealth.objects.all()}
     used = [(str(channel), name) for channel, chain in chains.items() for name in chain]
     left = [key for key, row in rows.items() if key not in used and row.state != BreakerState.CLOSED]
-    resting = dict(ProviderPace.objects.filter(throttled_until__gt=Now()).values_list("provider", "throttled_until"))
+    resting = _resting()
     rates = settings.NOTIFYQ.provider_rates
     return [
         BreakerView(
@@ -182,9 +184,54 @@ def breaker(channel: Channel, provider: str) -> BreakerView:
     return next(found, BreakerView(fresh, None, None))
 
 
+def breaker_of(row: ProviderHealth) -> BreakerView:
+    """One that has a row, also when it has left its chain."""
+    return BreakerView(row, _resting().get(row.provider), settings.NOTIFYQ.provider_rates.get(row.provider))
+
+
+def is_tripped(channel: str, provider: str) -> bool:
+    """Whether an operator keeps it out of use."""
+    return ProviderHealth.objects.filter(channel=channel, provider=provider, tripped=True).exists()
+
+
 def has_breaker(channel: Channel, provider: str) -> bool:
     """Whether anything was ever noted of it."""
     return ProviderHealth.objects.filter(channel=channel, provider=provider).exists()
+
+
+def outages() -> Outages:
+    """What keeps notifications that are due: two queries on tables of a handful of rows; four while one is out."""
+    shut = ProviderHealth.objects.exclude(state=BreakerState.CLOSED)
+    rows = {(row.channel, row.provider): row for row in shut}
+    resting = _resting()
+    if not rows and not resting:
+        return NO_OUTAGES
+    chains = settings.NOTIFYQ.provider_chains
+    pairs = [(channel, name) for channel, chain in chains.items() for name in chain]
+    out = {(channel, name): _outage(rows.get((channel, name)), resting.get(name)) for channel, name in pairs}
+    paused = Pause.objects.filter(ended_at=None, scope=PauseScope.PROVIDER).values_list("value", flat=True)
+    return Outages(
+        database_now(), {key: found for key, found in out.items() if found is not None}, frozenset(paused), serving
+    )
+
+
+def serving(channel: Channel, recipient: str) -> Sequence[str]:
+    """The names of the chain's providers that serve an address, as far as can be said without building them."""
+    names = settings.NOTIFYQ.provider_chains.get(channel, ())
+    return [n for n in names if is_served((n,), recipient)] if channel is Channel.PUSH else names
+
+
+def _outage(row: ProviderHealth | None, rest: datetime | None) -> Outage | None:
+    if row is None:
+        return None if rest is None else Outage(None, rest)
+    if row.tripped or row.probe_due_at is None:
+        return Outage(row.failing_since, None)
+    return Outage(row.failing_since, max(row.probe_due_at, rest or row.probe_due_at))
+
+
+def _resting() -> dict[str, datetime]:
+    rows = ProviderPace.objects.filter(throttled_until__gt=Now())
+    return {provider: until for provider, until in rows.values_list("provider", "throttled_until") if until}
 
 
 def control_acts(control: Control, name: str = "") -> QuerySet[ControlAct]:
