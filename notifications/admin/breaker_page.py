@@ -98,10 +98,11 @@ def _waiting_address(row: ProviderHealth) -> str:
 class TripForm(forms.Form):
     """Any provider of a chain, whether anything was ever noted of it or not."""
 
-    which = forms.ChoiceField(label="Provider")
+    which = forms.ChoiceField(label="Provider", error_messages={"required": "Please choose one."})
     reason = forms.CharField(
         label="Reason, for the record",
         max_length=REASON_MAX_LENGTH,
+        error_messages={"required": "Please give a reason."},
         widget=forms.TextInput(attrs={"class": "vTextField", "autocomplete": "off"}),
     )
     seen = forms.IntegerField(widget=forms.HiddenInput, min_value=0)

@@ -10,18 +10,27 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 
 from notifications.models import Control, ControlAct
-from notifyq.console import ReadOnlyAdmin
+from notifyq.console import ReadOnlyAdmin, instant
 
 
 @admin.register(ControlAct)
 class ControlActAdmin(ReadOnlyAdmin):
     """The newest first."""
 
-    list_display = ("created_at", "action", "control", "name", "actor", "reason")
+    list_display = ("at", "action", "control", "name", "actor", "reason")
     list_filter = ("control", "action")
     fields: ClassVar = list_display
+    readonly_fields = ("at",)
+
+    @admin.display(description="when")
+    def at(self, act: ControlAct) -> SafeString | str:
+        return instant(act.created_at)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Acts on breakers and pauses", **(extra_context or {})})
 
 
 def acts_address(control: Control, name: str = "") -> str:

@@ -19,9 +19,15 @@ BULK_ACTS = "/admin/bulk/"
 BULK_PREVIEW = "/admin/bulk/preview/?act=retry"
 NOTIFICATIONS = "/admin/notifications/notification/"
 PROVIDERS = "/admin/notifications/providerhealth/"
+TRIP_PROVIDER = f"{PROVIDERS}add/"
+CONTROL_ACTS = "/admin/notifications/controlact/"
 PAUSES = "/admin/notifications/pause/"
 WEBHOOK_EVENTS = "/admin/webhooks/webhookevent/"
 BAR = "nav.nq-bar"
+
+
+def breaker(breaker_id: int) -> str:
+    return f"{PROVIDERS}{breaker_id}/change/"
 
 
 def forged_retry(notification_id: UUID) -> tuple[str, dict[str, str]]:

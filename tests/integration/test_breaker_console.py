@@ -119,7 +119,8 @@ def test_page__reset_and_trip__act_once_for_each_look(operator: Caller) -> None:
     row.refresh_from_db()
     assert row.tripped
     trip = fields_on(browser, f"{LIST}{row.pk}/change/", reason="once more")
-    assert told(browser.post(f"{LIST}{row.pk}/trip/", trip, follow=True)) == ["Nothing was done. It is tripped already."]
+    again = browser.post(f"{LIST}{row.pk}/trip/", trip, follow=True)
+    assert told(again) == ["Nothing was done. It is tripped already."]
 
 
 @pytest.mark.parametrize("wrong", [{"reason": ""}, {"reason": "two\nlines"}, {"seen": ""}, {"seen": "-1"}])
