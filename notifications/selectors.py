@@ -179,13 +179,12 @@ def breakers() -> list[BreakerView]:
 
 def breaker(channel: Channel, provider: str) -> BreakerView:
     """One of them; closed when nothing is known of it."""
-    found = (view for view in breakers() if (view.row.channel, view.row.provider) == (channel, provider))
-    fresh = ProviderHealth(channel=channel, provider=provider)
-    return next(found, BreakerView(fresh, None, None))
+    row = ProviderHealth.objects.filter(channel=channel, provider=provider).first()
+    return breaker_of(row or ProviderHealth(channel=channel, provider=provider))
 
 
 def breaker_of(row: ProviderHealth) -> BreakerView:
-    """One that has a row, also when it has left its chain."""
+    """The one that the row is of, also when it has left its chain."""
     return BreakerView(row, _resting().get(row.provider), settings.NOTIFYQ.provider_rates.get(row.provider))
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -50,4 +51,6 @@ class HasActs:
     ) -> HttpResponse:
         """Leads to the record."""
         row = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
+        if not self.has_view_permission(request, row):  # type: ignore[attr-defined]
+            raise PermissionDenied
         return redirect(acts_address(self.control, "" if row is None else str(row)))

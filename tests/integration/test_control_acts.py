@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import Group
 from django.core.management import call_command
@@ -37,6 +40,16 @@ def test_breaker__reset_of_one_that_rests__is_an_effect_too() -> None:
 
     assert recorded(Control.BREAKER, "SMS a") == [("RESET", "ada", "they raised it")]
     assert (view.row.act, view.row.acted_by, view.throttled_until) == ("RESET", "ada", None)
+
+
+def test_breaker__that_has_left_its_chain__still_says_who_reset_it(operator: Caller, settings: Any) -> None:
+    services.trip_breaker("EMAIL", "b:x", by="ada")
+    chains = settings.NOTIFYQ.provider_chains | {Channel.EMAIL: ("a",)}
+    settings.NOTIFYQ = dataclasses.replace(settings.NOTIFYQ, provider_chains=chains)
+
+    answer = operator.post("/api/v1/breakers/EMAIL/b:x/reset", {"reason": "it is gone"}).json()
+
+    assert (answer["state"], answer["lastAct"]["reason"]) == ("CLOSED", "it is gone")
 
 
 def test_pause__by_api_and_command__begin_and_end_are_on_record(operator: Caller) -> None:
