@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Greatest, Now
 
 from notifications.breaker import BreakerState
@@ -199,18 +199,25 @@ def has_breaker(channel: Channel, provider: str) -> bool:
 
 
 def outages() -> Outages:
-    """What keeps notifications that are due: two queries on tables of a handful of rows; four while one is out."""
-    shut = ProviderHealth.objects.exclude(state=BreakerState.CLOSED)
-    rows = {(row.channel, row.provider): row for row in shut}
-    resting = _resting()
-    if not rows and not resting:
+    """What keeps notifications that are due: one query on tables of a handful of rows; two while something is out."""
+    shut = ProviderHealth.objects.exclude(state=BreakerState.CLOSED).order_by()
+    resting = ProviderPace.objects.filter(throttled_until__gt=Now()).order_by()
+    no_time = Value(None, output_field=DateTimeField())
+    found = list(
+        shut.values_list("channel", "provider", "tripped", "failing_since", "probe_due_at", Now()).union(
+            resting.values_list(Value(""), "provider", Value(False), no_time, "throttled_until", Now()), all=True
+        )
+    )
+    if not found:
         return NO_OUTAGES
+    rests = {name: until for channel, name, _, _, until, _ in found if not channel}
+    opened = {(row[0], row[1]): row[2:5] for row in found if row[0]}
     chains = settings.NOTIFYQ.provider_chains
     pairs = [(channel, name) for channel, chain in chains.items() for name in chain]
-    out = {(channel, name): _outage(rows.get((channel, name)), resting.get(name)) for channel, name in pairs}
+    out = {key: _outage(opened.get(key), rests.get(key[1])) for key in pairs}
     paused = Pause.objects.filter(ended_at=None, scope=PauseScope.PROVIDER).values_list("value", flat=True)
     return Outages(
-        database_now(), {key: found for key, found in out.items() if found is not None}, frozenset(paused), serving
+        found[0][5], {key: outage for key, outage in out.items() if outage is not None}, frozenset(paused), serving
     )
 
 
@@ -220,12 +227,13 @@ def serving(channel: Channel, recipient: str) -> Sequence[str]:
     return [n for n in names if is_served((n,), recipient)] if channel is Channel.PUSH else names
 
 
-def _outage(row: ProviderHealth | None, rest: datetime | None) -> Outage | None:
-    if row is None:
+def _outage(opened: tuple[bool, datetime, datetime | None] | None, rest: datetime | None) -> Outage | None:
+    if opened is None:
         return None if rest is None else Outage(None, rest)
-    if row.tripped or row.probe_due_at is None:
-        return Outage(row.failing_since, None)
-    return Outage(row.failing_since, max(row.probe_due_at, rest or row.probe_due_at))
+    is_tripped, since, probe_at = opened
+    if is_tripped or probe_at is None:
+        return Outage(since, None)
+    return Outage(since, max(probe_at, rest or probe_at))
 
 
 def _resting() -> dict[str, datetime]:

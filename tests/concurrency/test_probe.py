@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models.functions import Now
@@ -85,7 +86,7 @@ def test_acts__of_four_who_looked_at_the_same__have_one_effect(open_breaker: Non
             return False
         return True
 
-    done = run_together([lambda by=by: act(by) for by in ("ada", "bob", "cyd", "dan")])
+    done = run_together([partial(act, by) for by in ("ada", "bob", "cyd", "dan")])
 
     assert sum(done) == 1
     assert ControlAct.objects.count() == 1

@@ -123,7 +123,7 @@ def test_list__in_an_outage__takes_the_same_few_queries_for_any_number(operator:
             rows = operator.get().json()["results"]
         assert {row["waitingReason"] for row in rows} == {UNAVAILABLE}
         counts.append(len(queries))
-    assert counts == [6, 6]  # the key, the page, and four for the outage
+    assert counts == [4, 4]  # the key, the page, and two for the outage
 
 
 def test_answers__to_acts_on_one__say_so_too(operator: Caller) -> None:
