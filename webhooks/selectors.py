@@ -6,13 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
 
 from notifications.errors import NotFound
 from notifications.models import Client
-from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.status import EventStatus
 
 EVENTS_SHOWN_MOST = 100
@@ -68,6 +66,13 @@ def event(event_id: UUID, client: Client | None) -> WebhookEvent:
     return found
 
 
+def events_by_id(ids: Collection[UUID]) -> list[WebhookEvent]:
+    """Those events with their endpoints, without bodies and secrets, the newest first."""
+    secrets = ("endpoint__secret_encrypted", "endpoint__previous_secret_encrypted")
+    rows = WebhookEvent.objects.filter(pk__in=ids).select_related("endpoint__client").defer("body", *secrets)
+    return list(rows.order_by("-pk"))
+
+
 def attempts(event_id: UUID) -> QuerySet[WebhookAttempt]:
     """The calls made for an event, oldest first."""
     return WebhookAttempt.objects.filter(event=event_id).order_by("id")
@@ -83,11 +88,9 @@ def endpoints_by_id(endpoint_ids: Collection[UUID]) -> dict[UUID, WebhookEndpoin
     return WebhookEndpoint.objects.only("url", "enabled").in_bulk(list(endpoint_ids))
 
 
-def redeliveries(event_ids: Collection[UUID]) -> QuerySet[LogEntry]:
-    """Who had any of the events delivered again from the console, and why: the newest 100, with the users."""
-    of_events = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(WebhookEvent))
-    found = of_events.filter(object_id__in=[str(pk) for pk in event_ids], action_flag=CHANGE)
-    return found.select_related("user").order_by("-pk")[:EVENTS_SHOWN_MOST]
+def redeliveries(event_ids: Collection[UUID]) -> QuerySet[Redelivery]:
+    """Who had any of the events delivered again, and why: the newest 100."""
+    return Redelivery.objects.filter(event__in=event_ids).order_by("-pk")[:EVENTS_SHOWN_MOST]
 
 
 def of_notification(notification_id: UUID) -> QuerySet[WebhookEvent]:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Sequence
-from typing import cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from notifications.admin.search import as_uuid
 from notifications.admin.story.deeds import Unclear, actor_of, reason_of
 from notifications.errors import NotFound, NotifyError
 from notifications.story.acts import REASON, Field, Form
@@ -28,6 +24,7 @@ from webhooks import selectors, services
 from webhooks.errors import BeingDelivered, EndpointDisabled, MovedMeanwhile
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from webhooks.queue import Seen
+from webhooks.seen import carried, read_carried
 from webhooks.status import FINAL, EventStatus
 from webhooks.tones import TONES
 
@@ -36,7 +33,6 @@ log = logging.getLogger(__name__)
 VIEW = "webhooks.view_webhookevent"
 OPERATE = "webhooks.operate_webhookevent"
 ATTEMPTS_SHOWN_MOST = 300
-REASON_MAX_LENGTH = 500
 
 
 def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
@@ -46,7 +42,7 @@ def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
         return Brought()
     ids = [event.pk for event in events]
     places = selectors.endpoints_by_id({event.endpoint_id for event in events})
-    hosts = {event.pk: _host(places.get(event.endpoint_id)) for event in events}
+    hosts = {event.pk: host_of(places.get(event.endpoint_id)) for event in events}
     tries = list(selectors.latest_attempts(ids, ATTEMPTS_SHOWN_MOST))
     moments = [
         *(_event(event, hosts[event.pk]) for event in events),
@@ -86,23 +82,32 @@ def _try(attempt: WebhookAttempt, host: str) -> Moment:
 
 
 def _redeliveries(ids: Sequence[UUID], hosts: dict[UUID, str]) -> Iterator[Moment]:
-    for entry in selectors.redeliveries(ids):
+    for act in selectors.redeliveries(ids):
         yield Moment(
-            at=entry.action_time,
-            title=(f"Webhook event for {hosts[UUID(entry.object_id)]} redelivered by {entry.user.get_username()}",),
+            at=act.created_at,
+            title=(f"Webhook event for {hosts[act.event_id]} redelivered by {act.actor}",),
             badge=("operator", "busy"),
-            facts=told(("reason", entry.change_message)),
+            facts=told(("reason", act.reason), ("bulk act", act.details.get("bulkAct", ""))),
         )
 
 
-def _host(endpoint: WebhookEndpoint | None) -> str:
+def host_of(endpoint: WebhookEndpoint | None) -> str:
     """All of its address that cannot hold a secret."""
     return (urlsplit(endpoint.url).hostname if endpoint else None) or "an endpoint that is gone"
 
 
+def answer_of(event: WebhookEvent) -> str:
+    """What came of its last try: an error code, a status, both, or neither."""
+    status = str(event.last_response_status or "")
+    error = event.last_error_code
+    if error and status and status not in error:
+        return f"{error} ({status})"
+    return error or status or "-"
+
+
 def _forms(events: Sequence[WebhookEvent], hosts: dict[UUID, str]) -> list[Form]:
     choices = [
-        (f"{e.pk}:{e.cycle}:{e.status}:{e.attempt_count}", f"{e.type}, {hosts[e.pk]}: {e.status.lower()}")
+        (carried(e), f"{e.type}, {hosts[e.pk]}: {e.status.lower()}")
         for e in events
         if e.status != EventStatus.PROCESSING
     ]
@@ -123,42 +128,28 @@ def _forms(events: Sequence[WebhookEvent], hosts: dict[UUID, str]) -> list[Form]
 
 def redeliver(request: HttpRequest) -> HttpResponse:
     """Have one event delivered again, and go back to its notification."""
-    identity, _, stood = request.POST.get("event", "").partition(":")
-    found = as_uuid(identity)
+    found, seen = read_carried(request.POST.get("event", ""))
     try:
-        reason = reason_of(request.POST)[:REASON_MAX_LENGTH]
-        _redeliver(request, found, stood, reason)
+        reason = reason_of(request.POST)
+        _redeliver(request, found, seen, reason)
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
-        messages.warning(request, f"Nothing was done. {_in_words(refused)}")
+        messages.warning(request, f"Nothing was done. {in_words(refused)}")
     return redirect(_back(found))
 
 
-def _redeliver(request: HttpRequest, event_id: UUID | None, stood: str, reason: str) -> None:
-    """The note of who did it and why is written in the transaction of the effect."""
+def _redeliver(request: HttpRequest, event_id: UUID | None, seen: Seen | None, reason: str) -> None:
     if event_id is None:
         raise Unclear("Choose an event.")
-    with transaction.atomic():
-        event = services.redeliver(event_id, None, seen=_read_seen(stood))
-        LogEntry.objects.log_actions(
-            user_id=cast("int", request.user.pk),
-            queryset=[event],
-            action_flag=CHANGE,
-            change_message=reason,
-            single_object=True,
-        )
+    if seen is None:
+        raise Unclear("Please use the form on the page.")
     actor = actor_of(request.user)
+    services.redeliver(event_id, None, seen=seen, actor=actor, reason=reason)
     log.info("operator_redelivered", extra={"event_id": str(event_id), "actor": actor.name})
 
 
-def _read_seen(text: str) -> Seen:
-    match text.split(":"):
-        case [cycle, status, count] if all(n.isascii() and n.isdigit() and len(n) < 6 for n in (cycle, count)):
-            return Seen(int(cycle), status, int(count))
-    raise Unclear("Please use the form on the page.")
-
-
-def _in_words(refused: Exception) -> str:
+def in_words(refused: Exception) -> str:
+    """What a person is told."""
     match refused:
         case BeingDelivered():
             return "The event is being delivered at this moment."

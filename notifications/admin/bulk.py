@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,17 +16,19 @@ from django.template.response import TemplateResponse
 
 from notifications import services
 from notifications.admin import bulk_form
-from notifications.admin.bulk_form import Confirmation
+from notifications.admin.bulk_confirmation import Confirmation, begin_confirmed, form_context, opened, too_old
+from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of, kinds
+from notifications.admin.story.deeds import actor_of
 from notifications.admin.tones import STATUS_TONES
 from notifications.errors import FieldError, InvalidRequest
-from notifications.models import ActorKind, BulkAct, BulkStatus, Notification
-from notifications.services import Actor, BulkPreview
-from notifications.services.bulk import RATE_DEFAULT, RATE_MOST
+from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
+from notifications.services import BulkPreview
 from notifications.status import Status
-from notifyq.console import Page, ReadOnlyAdmin, add_page, masked
+from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, sealed
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
 VIEW = "notifications.view_bulkact"
+KIND = "notifications.bulk"
 PER_PAGE = 50
 SILENT_SECONDS = 30.0
 TONES = {
@@ -51,6 +53,10 @@ class BulkActAdmin(ReadOnlyAdmin):
 def preview(request: HttpRequest) -> HttpResponse:
     """The filter, and what the act would do. Changes nothing."""
     values = bulk_form.values_of(request.GET)
+    try:
+        values["recipient"] = sealed.opened(values["recipient"])
+    except sealed.Unopened:  # never the same as any recipient
+        return _form(request, values | {"recipient": ""}, (FieldError("recipient", "unreadable", sealed.UNREADABLE),))
     if not values["act"]:
         return _form(request, values | {"act": "RETRY"})
     try:
@@ -62,47 +68,38 @@ def preview(request: HttpRequest) -> HttpResponse:
 
 def begin(request: HttpRequest) -> HttpResponse:
     """Begin what was confirmed; once for each form, however often it is sent."""
-    confirmed = bulk_form.opened(request.POST.get("confirmation", ""))
+    confirmed = opened(request.POST.get("confirmation", ""), KIND)
     if confirmed is None:
-        messages.error(request, "That preview is over an hour old, or not ours. Please look again: nothing was done.")
-        return redirect("admin:bulk-preview")
-    rate = request.POST.get("rate", "").strip()
-    try:
-        act, begun = services.begin_bulk(
-            _actor(request),
-            confirmed.selection,
-            form_id=confirmed.form_id,
-            cutoff=confirmed.cutoff,
-            previewed_count=confirmed.count,
-            rate_per_second=int(rate) if rate.isdecimal() and rate.isascii() and len(rate) < 10 else rate or None,
-            reason=request.POST.get("reason", "").strip(),
-        )
-    except InvalidRequest as problem:
-        seen = services.preview_bulk(confirmed.selection, confirmed.cutoff)
-        values = bulk_form.values_from(confirmed.selection)
-        return _confirm(request, values, seen, Confirmation.of(seen, confirmed.form_id), problem.errors)
-    if not begun:
-        messages.info(request, "This act has been begun already: here it is.")
-    return redirect("admin:bulk-act", act.pk)
+        return too_old(request, "admin:bulk-preview")
+    selection = services.BulkSelection.from_json(confirmed.stored)
+
+    def ask_again(errors: tuple[FieldError, ...]) -> HttpResponse:
+        seen = services.preview_bulk(selection, confirmed.cutoff)
+        again = Confirmation.of(seen, confirmed.form_id)
+        return _confirm(request, bulk_form.values_from(selection), seen, again, errors)
+
+    return begin_confirmed(request, confirmed, selection, ask_again)
 
 
 def stop(request: HttpRequest, act_id: UUID) -> HttpResponse:
-    if not services.stop_bulk(act_id, _actor(request)):
+    act = _to_operate(request, act_id)
+    if not services.stop_bulk(act.pk, actor_of(request.user)):
         messages.warning(request, "It was not running.")
-    return redirect("admin:bulk-act", _found(act_id).pk)
+    return redirect("admin:bulk-act", act.pk)
 
 
 def resume(request: HttpRequest, act_id: UUID) -> HttpResponse:
-    if not services.resume_bulk(act_id, _actor(request)):
+    act = _to_operate(request, act_id)
+    if not services.resume_bulk(act.pk, actor_of(request.user)):
         messages.warning(request, "It was not stopped, or another act with the same filter is running.")
-    return redirect("admin:bulk-act", _found(act_id).pk)
+    return redirect("admin:bulk-act", act.pk)
 
 
 def act_page(request: HttpRequest, act_id: UUID) -> HttpResponse:
     """One act and how far it is."""
     act = _found(act_id)
-    title = f"{act.action.capitalize()} everything that matches"
-    return _page(request, "console/bulk_act.html", title, **_progress(request, act))
+    title = f"{act.action.capitalize()} every {kind_of(act).noun} that matches"
+    return page_of(request, "console/bulk_act.html", title, **_progress(request, act))
 
 
 def fresh(request: HttpRequest, act_id: UUID) -> HttpResponse:
@@ -122,14 +119,14 @@ def listing(request: HttpRequest) -> HttpResponse:
         "acts": _shown(request, *running, *page[:PER_PAGE]),
         "next_before": page[PER_PAGE - 1].pk if len(page) > PER_PAGE else None,
         "before": before,
-        "may_operate": request.user.has_perm(OPERATE),
+        "invitations": [kind for kind in kinds() if request.user.has_perm(kind.operate)],
     }
-    return _page(request, "console/bulk_list.html", "Bulk acts", **context)
+    return page_of(request, "console/bulk_list.html", "Bulk acts", **context)
 
 
 def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
-    context = {"values": values, "errors": _by_field(errors), **bulk_form.choices(values)}
-    return _page(request, "console/bulk_preview.html", "Act on everything that matches", **context)
+    context = {"values": values, "errors": by_field(errors), **bulk_form.choices(values)}
+    return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
 
 
 def _confirm(
@@ -142,18 +139,13 @@ def _confirm(
     may_see = request.user.has_perm(SEE_PRIVATE)
     context = {
         "values": values,
-        "errors": _by_field(errors),
+        "errors": by_field(errors),
         **bulk_form.choices(values),
-        "preview": seen,
-        "verb": seen.selection.action.value.capitalize(),
+        **form_context(request, seen, confirmation, KIND),
         "sample": [(row, row.recipient if may_see else masked(row.recipient), _tone(row)) for row in seen.sample or ()],
-        "confirmation": confirmation.sealed(),
-        "rate": request.POST.get("rate", RATE_DEFAULT),
-        "rate_most": RATE_MOST,
-        "reason": request.POST.get("reason", ""),
         "may_be_second_copies": seen.selection.include_unsure or seen.selection.error_code == "UNCONFIRMED",
     }
-    return _page(request, "console/bulk_preview.html", "Act on everything that matches", **context)
+    return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
 
 
 def _progress(request: HttpRequest, act: BulkAct) -> dict[str, Any]:
@@ -165,19 +157,14 @@ def _progress(request: HttpRequest, act: BulkAct) -> dict[str, Any]:
         "left_seconds": None if left is None else left / act.rate_per_second,
         "gone_count": left if act.status == BulkStatus.DONE else 0,
         "silent_seconds": quiet if act.status == BulkStatus.RUNNING and quiet > SILENT_SECONDS else None,
-        "may_operate": request.user.has_perm(OPERATE),
+        "may_operate": request.user.has_perm(kind_of(act).operate),
     }
 
 
 def _shown(request: HttpRequest, *acts: BulkAct) -> list[dict[str, Any]]:
-    may_see = request.user.has_perm(SEE_PRIVATE)
-    names = bulk_form.client_names(act.selection for act in acts)
+    filters = describe_all(acts, may_see=request.user.has_perm(SEE_PRIVATE))
     return [
-        {
-            "act": act,
-            "tone": TONES[BulkStatus(act.status)],
-            "filter": list(bulk_form.described(act.selection, may_see=may_see, clients=names)),
-        }
+        {"act": act, "kind": kind_of(act), "tone": TONES[BulkStatus(act.status)], "filter": filters[act.pk]}
         for act in acts
     ]
 
@@ -195,17 +182,22 @@ def _found(act_id: UUID) -> BulkAct:
     return act
 
 
-def _page(request: HttpRequest, template: str, title: str, **context: Any) -> HttpResponse:
+def _to_operate(request: HttpRequest, act_id: UUID) -> BulkAct:
+    """The act, for those who may begin one of its kind."""
+    act = _found(act_id)
+    if not request.user.has_perm(kind_of(act).operate):
+        raise PermissionDenied
+    return act
+
+
+def page_of(request: HttpRequest, template: str, title: str, **context: Any) -> HttpResponse:
+    """A page of the console."""
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})
 
 
-def _by_field(errors: tuple[FieldError, ...]) -> dict[str, str]:
+def by_field(errors: tuple[FieldError, ...]) -> dict[str, str]:
+    """What is wrong, by the field that it is told at."""
     return {error.field: error.message for error in errors}
-
-
-def _actor(request: HttpRequest) -> Actor:
-    name = request.user.get_username() if isinstance(request.user, AbstractUser) else str(request.user)
-    return Actor(ActorKind.USER, name[:150])
 
 
 def _tone(row: Notification) -> str:
@@ -219,10 +211,22 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
+add_kind(
+    BULK_ACTIONS,
+    Kind(
+        noun="notification",
+        operate=OPERATE,
+        preview_name="admin:bulk-preview",
+        invitation="Act on notifications that match…",
+        describe=bulk_form.describe,
+        left_alone="past their time to live, or perhaps sent already",
+        moved_on="sent, ended or dealt with by somebody else meanwhile",
+    ),
+)
 add_page(Page("bulk/", "bulk-list", listing, VIEW))
 add_page(Page("bulk/preview/", "bulk-preview", preview, OPERATE))
 add_page(Page("bulk/begin/", "bulk-begin", begin, OPERATE, ("POST",)))
 add_page(Page("bulk/<uuid:act_id>/", "bulk-act", act_page, VIEW))
 add_page(Page("bulk/<uuid:act_id>/fresh/", "bulk-act-fresh", fresh, VIEW))
-add_page(Page("bulk/<uuid:act_id>/stop/", "bulk-stop", stop, OPERATE, ("POST",)))
-add_page(Page("bulk/<uuid:act_id>/resume/", "bulk-resume", resume, OPERATE, ("POST",)))
+add_page(Page("bulk/<uuid:act_id>/stop/", "bulk-stop", stop, VIEW, ("POST",)))
+add_page(Page("bulk/<uuid:act_id>/resume/", "bulk-resume", resume, VIEW, ("POST",)))

@@ -1,19 +1,16 @@
-"""The forms of a bulk act: the filter as it is typed, and what is confirmed, sealed against change."""
+"""The filter of a bulk act on notifications: as it is typed, and in words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
 
-from django.core import signing
-
+from notifications.admin.bulk_kinds import Described
 from notifications.channel import Channel
 from notifications.models import BULK_ACTIONS, Client
-from notifications.services import BulkPreview, BulkSelection
+from notifications.services import BulkSelection
 from notifications.status import Status
 from notifyq.console import instant, masked
 
@@ -22,56 +19,13 @@ NAMES = (
     *("send_at", "unsure"),
 )
 STATUSES = (Status.DEAD_LETTERED, Status.FAILED, Status.PENDING)
-OLD_SECONDS = 3600
-"""A preview is confirmed within an hour: after that it says too little about what is there."""
-_SALT = "notifications.bulk"
 _PICKED = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.0+)?(?:Z|\+00:00)?)?)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """What somebody was shown and may confirm. The id goes with the form: a form begins one act, however often it is
-    sent."""
-
-    form_id: UUID
-    selection: BulkSelection
-    cutoff: datetime
-    count: int | None
-
-    @classmethod
-    def of(cls, preview: BulkPreview, form_id: UUID | None = None) -> Confirmation:
-        count = None if preview.count is None else preview.count.actionable
-        return cls(form_id or uuid4(), preview.selection, preview.cutoff, count)
-
-    def sealed(self) -> str:
-        """For a hidden field."""
-        stored = {
-            "form": str(self.form_id),
-            "selection": self.selection.as_json(),
-            "cutoff": self.cutoff.isoformat(),
-            "count": self.count,
-        }
-        return signing.dumps(stored, salt=_SALT, compress=True)
-
-
-def opened(sealed: str) -> Confirmation | None:
-    """What `sealed` made; None when it is not that, or an hour old."""
-    try:
-        stored = signing.loads(sealed, salt=_SALT, max_age=OLD_SECONDS)
-    except signing.BadSignature:
-        return None
-    return Confirmation(
-        UUID(stored["form"]),
-        BulkSelection.from_json(stored["selection"]),
-        datetime.fromisoformat(stored["cutoff"]),
-        stored["count"],
-    )
-
-
-def pickers(values: Mapping[str, str]) -> dict[str, str | None]:
-    """The instants among the values as the browser's picker takes them, which knows whole seconds and no zones; None
+def pickers(values: Mapping[str, str], names: Iterable[str]) -> dict[str, str | None]:
+    """The instants of these names as the browser's picker takes them, which knows whole seconds and no zones; None
     for what it could not show, which stays text."""
-    return {name: _picked(values[name]) for name in ("after", "before", "send_at")}
+    return {name: _picked(values[name]) for name in names}
 
 
 def _picked(text: str) -> str | None:
@@ -96,12 +50,23 @@ def values_from(selection: BulkSelection) -> dict[str, str]:
 def choices(values: Mapping[str, str]) -> dict[str, Any]:
     """What the fields with fixed answers offer, and what the pickers show."""
     return {
-        "pickers": pickers(values),
+        "pickers": pickers(values, ("after", "before", "send_at")),
         "acts": [(action.value, action.value.capitalize()) for action in BULK_ACTIONS],
         "statuses": [status.value for status in STATUSES],
         "channels": [channel.value for channel in Channel],
-        "clients": [(str(pk), name) for pk, name in Client.objects.order_by("name").values_list("pk", "name")],
+        "clients": client_choices(),
     }
+
+
+def client_choices() -> list[tuple[str, str]]:
+    """All clients, by name."""
+    return [(str(pk), name) for pk, name in Client.objects.order_by("name").values_list("pk", "name")]
+
+
+def describe(selections: Sequence[Mapping[str, Any]], may_see: bool) -> list[Described]:
+    """Stored filters in words."""
+    names = client_names(selections)
+    return [list(described(selection, may_see=may_see, clients=names)) for selection in selections]
 
 
 def described(selection: Mapping[str, Any], *, may_see: bool, clients: Mapping[str, str]) -> Iterator[tuple[str, Any]]:

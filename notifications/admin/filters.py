@@ -1,4 +1,4 @@
-"""Filters of the list of notifications that stay quick on a big table."""
+"""Filters of lists that stay quick on a big table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from notifications import selectors
-from notifications.models import Notification
+from notifyq.console.sealed import PRIVATE, seal
 
 NEWEST = 100_000
 """What has no index is looked for among so many, the newest."""
@@ -24,13 +24,13 @@ class CreatedFilter(admin.SimpleListFilter):
 
     title = "created"
     parameter_name = "created"
-    _spans: ClassVar = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+    SPANS: ClassVar = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, f"in the last {name}") for name in self._spans]
+        return [(name, f"in the last {name}") for name in self.SPANS]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
-        span = self._spans.get(self.value() or "")
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        span = self.SPANS.get(self.value() or "")
         if span is None:
             return queryset
         since = selectors.database_now() - span
@@ -38,7 +38,7 @@ class CreatedFilter(admin.SimpleListFilter):
 
 
 class TextFilter(admin.SimpleListFilter):
-    """By exactly the text that is typed, among the newest notifications."""
+    """By exactly the text that is typed, among the newest rows."""
 
     template = "console/text_filter.html"
     parameter_name: str
@@ -52,16 +52,15 @@ class TextFilter(admin.SimpleListFilter):
         """What the template's form needs; the other filters go along in it."""
         others = changelist.get_filters_params()
         others.pop(self.parameter_name, None)
-        kept = [(name, text) for name, texts in others.items() for text in texts]
-        if changelist.query:
-            kept.append(("q", changelist.query))
+        others |= {"q": [changelist.params["q"]]} if "q" in changelist.params else {}
+        kept = [(name, seal(text) if name in PRIVATE else text) for name, texts in others.items() for text in texts]
         yield {"name": self.parameter_name, "value": self.value() or "", "kept": kept, "newest": NEWEST}
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text = (self.value() or "").strip().replace("\0", "")
         if not text:
             return queryset
-        newest = Notification.objects.order_by("-pk").values_list("pk", flat=True)
+        newest = queryset.model._default_manager.order_by("-pk").values_list("pk", flat=True)
         rows = queryset.filter(**{self.column: text})
         oldest = newest[NEWEST - 1 : NEWEST].first()  # None: there are fewer, and all are looked at
         return rows if oldest is None else rows.filter(pk__gte=oldest)

@@ -21,7 +21,7 @@ DROP FUNCTION notifications_controlact_refuse();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0022_remove_old_undelivered_index'),
+        ('notifications', '0023_act_on_many_events'),
     ]
 
     operations = [

@@ -1,7 +1,7 @@
 """The tables of the notifications app."""
 
 from notifications.models.attempt import Attempt
-from notifications.models.bulk_act import BULK_ACTIONS, BulkAct, BulkStatus
+from notifications.models.bulk_act import BULK_ACTIONS, BulkAct, BulkAction, BulkStatus
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
 from notifications.models.control_act import Control, ControlAct, ControlAction
@@ -23,6 +23,7 @@ __all__ = [
     "ApiKey",
     "Attempt",
     "BulkAct",
+    "BulkAction",
     "BulkStatus",
     "Client",
     "Content",

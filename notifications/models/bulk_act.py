@@ -13,6 +13,17 @@ from notifications.models.operator_action import Action, ActorKind
 from notifyq.runtime.ids import uuid7
 
 BULK_ACTIONS = (Action.RETRY, Action.CANCEL, Action.RESCHEDULE)
+"""What is done to notifications."""
+
+
+class BulkAction(StrEnum):
+    """What can be done to many at once."""
+
+    RETRY = Action.RETRY.value
+    CANCEL = Action.CANCEL.value
+    RESCHEDULE = Action.RESCHEDULE.value
+    REDELIVER = "REDELIVER"
+    """To webhook events, by the app that has them."""
 
 
 class BulkStatus(StrEnum):
@@ -37,8 +48,8 @@ class BulkAct(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     form_id = models.UUIDField(unique=True, editable=False, help_text="Of the form that began it: once for each.")
-    action = models.CharField(max_length=16, choices=[(a.value, a.value) for a in BULK_ACTIONS])
-    selection = models.JSONField(help_text="The filter, see `notifications.queue.bulk_selection`.")
+    action = models.CharField(max_length=16, choices=[(a.value, a.value) for a in BulkAction])
+    selection = models.JSONField(help_text="The filter, as its kind of act stores it.")
     selection_digest = models.CharField(max_length=64, editable=False)
     cutoff = models.DateTimeField(help_text="What came to match at or after it is not touched.")
     rate_per_second = models.PositiveSmallIntegerField()
@@ -81,7 +92,7 @@ class BulkAct(models.Model):
             models.UniqueConstraint(
                 "action", "selection_digest", condition=Q(status=BulkStatus.RUNNING), name="bulk_act_one_running"
             ),
-            models.CheckConstraint(condition=Q(action__in=list(BULK_ACTIONS)), name="bulk_act_action"),
+            models.CheckConstraint(condition=Q(action__in=list(BulkAction)), name="bulk_act_action"),
             models.CheckConstraint(condition=Q(actor_kind__in=list(ActorKind)), name="bulk_act_actor_kind"),
             models.CheckConstraint(condition=Q(status__in=list(BulkStatus)), name="bulk_act_status"),
             models.CheckConstraint(condition=Q(rate_per_second__gte=1), name="bulk_act_rate"),

@@ -13,7 +13,8 @@ from notifications.queue.admission import Limits
 from notifications.queue.aging import PROMOTE_LIMIT, promote
 from notifications.queue.asked import LookUpRecord
 from notifications.queue.bulk import begin_bulk, resume_bulk, stop_bulk, work_off
-from notifications.queue.bulk_preview import BulkCount, count_bulk, sample_bulk
+from notifications.queue.bulk_kinds import Batch, BulkFilter, Place, add_walk
+from notifications.queue.bulk_preview import BulkCount, count_bulk, given_up_after, sample_bulk
 from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
@@ -59,7 +60,9 @@ __all__ = [
     "Actor",
     "Asking",
     "AttemptRecord",
+    "Batch",
     "BulkCount",
+    "BulkFilter",
     "BulkSelection",
     "Change",
     "Claim",
@@ -71,6 +74,7 @@ __all__ = [
     "LookUpRecord",
     "Once",
     "PaceSeen",
+    "Place",
     "Rescued",
     "Seen",
     "Selection",
@@ -80,6 +84,7 @@ __all__ = [
     "Together",
     "TokenUsed",
     "abandon",
+    "add_walk",
     "beat",
     "begin_bulk",
     "begin_pause",
@@ -96,6 +101,7 @@ __all__ = [
     "expire",
     "fold_tallies",
     "free_askings",
+    "given_up_after",
     "hold_breaker",
     "hold_for_act",
     "insert",

@@ -12,10 +12,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from notifications.models import ActorKind, BulkAct, BulkStatus
+from notifications.models import BULK_ACTIONS, ActorKind, BulkAct, BulkStatus
 from notifications.queue.acts import Act, Actor
-from notifications.queue.bulk_selection import BulkSelection
-from notifications.queue.bulk_walk import Batch, Place, walk
+from notifications.queue.bulk_kinds import Batch, BulkFilter, Place, add_walk, digest_of, walk_of
+from notifications.queue.bulk_walk import walk_stored
 from notifyq.leasing import SecondsSince, in_transaction_bounded
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ FAILURE_WAIT_SECONDS = 5.0
 
 
 def begin_bulk(
-    selection: BulkSelection,
+    selection: BulkFilter,
     act: Act,
     *,
     form_id: UUID,
@@ -48,12 +48,13 @@ def begin_bulk(
 
     Transaction: the caller's, or one of its own.
     """
-    digest = selection.digest()
+    stored = selection.as_json()
+    digest = digest_of(stored)
     same = Q(form_id=form_id) | Q(action=selection.action, selection_digest=digest, status=BulkStatus.RUNNING)
     columns = {
         "form_id": form_id,
         "action": selection.action,
-        "selection": selection.as_json(),
+        "selection": stored,
         "selection_digest": digest,
         "cutoff": cutoff,
         "rate_per_second": rate_per_second,
@@ -124,7 +125,7 @@ def work_off(burst_seconds: float) -> int:
         burst_seconds: how much of an unused rate is made up for at most; longer than the pause between two calls.
 
     Returns:
-        How many notifications were acted on.
+        How many rows were acted on.
 
     Raises:
         DatabaseError: the database is away. Whatever else goes wrong is noted in the act.
@@ -161,9 +162,8 @@ def _work_on(act: BulkAct, burst_seconds: float) -> int:
 def _walk(act: BulkAct, limit: int) -> Batch:
     who = Actor(ActorKind(act.actor_kind), act.actor)
     place = None if act.cursor_id is None else Place(act.cursor_at, act.cursor_id)
-    return walk(
-        BulkSelection.from_json(act.selection), act.cutoff, place, limit, Act(who, act.reason, {"bulkAct": str(act.pk)})
-    )
+    do = Act(who, act.reason, {"bulkAct": str(act.pk)})
+    return walk_of(act.action)(act.selection, act.cutoff, place, limit, do)
 
 
 def _advance(act: BulkAct, batch: Batch, used_seconds: float) -> None:
@@ -217,3 +217,7 @@ def _note(act_id: UUID, what: str, actor: Actor) -> None:
     now, history = BulkAct.objects.values_list(Now(), "history").get(pk=act_id)
     entry = {"what": what, "kind": actor.kind.value, "by": actor.name, "at": now.isoformat()}
     BulkAct.objects.filter(pk=act_id).update(history=[*history, entry])
+
+
+for _action in BULK_ACTIONS:
+    add_walk(_action, walk_stored)

@@ -42,7 +42,7 @@ def count_bulk(selection: BulkSelection, cutoff: datetime, seconds: float = COUN
     Transaction: one short one. Index: that of the act's order, or the recipient's or reference's.
     """
     left = left_as_unsure(selection)
-    with _given_up_after(seconds) as outcome:
+    with given_up_after(seconds) as outcome:
         counts = matching(selection, cutoff).aggregate(
             total=Count("pk"),
             actionable=Count("pk", filter=actionable(selection)),
@@ -57,13 +57,13 @@ def sample_bulk(
 ) -> list[Notification] | None:
     """The first of those that the act would be done to, with their clients; None when that took too long."""
     rows = matching(selection, cutoff).filter(actionable(selection)).order_by(*KEYS[selection.action])
-    with _given_up_after(seconds) as outcome:
+    with given_up_after(seconds) as outcome:
         outcome.append(list(rows.select_related("client")[:size]))
     return outcome[0] if outcome else None
 
 
 @contextmanager
-def _given_up_after(seconds: float) -> Iterator[list]:  # type: ignore[type-arg]
+def given_up_after(seconds: float) -> Iterator[list]:  # type: ignore[type-arg]
     """What takes longer is broken off, and the list stays empty."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +13,7 @@ from django.db.models import Q, QuerySet
 from notifications.channel import Channel
 from notifications.models import Action, Client, Notification
 from notifications.outcome import UNCONFIRMED
+from notifications.queue.bulk_kinds import plain_fields
 from notifications.queue.retry import IN_TIME, MAY_HAVE_BEEN_SENT
 from notifications.status import Status
 
@@ -58,17 +57,12 @@ class BulkSelection:
 
     def as_json(self) -> dict[str, Any]:
         """Only what is asked for, in types that JSON has."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _plain(value) for name, value in values.items() if value is not None and value is not False}
+        return plain_fields(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> BulkSelection:
         """What `as_json` wrote."""
         return cls(**{name: _READERS.get(name, str)(value) for name, value in stored.items()})
-
-    def digest(self) -> str:
-        """The same for the same filter and act."""
-        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
@@ -127,7 +121,3 @@ def _conditions(selection: BulkSelection) -> dict[str, Any]:
         f"{selection.instant_column}__gte": selection.after,
     }
     return {name: value for name, value in conditions.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value

@@ -1,9 +1,8 @@
-"""One batch of a bulk act: the next rows in its order, and what is done to them."""
+"""One batch of a bulk act on notifications: the next rows in its order, and what is done to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ from django.db.models import Q, QuerySet
 
 from notifications.models import Action, Notification
 from notifications.queue.acts import Act
+from notifications.queue.bulk_kinds import Batch, Place
 from notifications.queue.bulk_selection import KEYS, BulkSelection, actionable, matching
 from notifications.queue.cancel import cancel_locked
 from notifications.queue.reschedule import reschedule_locked
@@ -20,30 +20,6 @@ from notifyq.leasing import lock
 
 WINDOW = 20_000
 """How many entries of the index one batch looks through: a filter that fits few rows must not hold up a worker."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a walk stands: behind this row. `at` is None where the order is by id alone."""
-
-    at: datetime | None
-    id: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one batch came to.
-
-    Attributes:
-        skipped_count: matched, but cannot be acted on.
-        missed_count: somebody else held them just then.
-        place: where the next one goes on; None at the end.
-    """
-
-    done_count: int
-    skipped_count: int
-    missed_count: int
-    place: Place | None
 
 
 def walk(selection: BulkSelection, cutoff: datetime, place: Place | None, limit: int, act: Act) -> Batch:
@@ -63,6 +39,11 @@ def walk(selection: BulkSelection, cutoff: datetime, place: Place | None, limit:
     before = lock(rows.filter(can, id__any=[row[-1] for row in found]), ("id", "status"), limit) if found else []
     _do(selection, before, act)
     return Batch(len(before), skipped, len(found) - len(before), end)
+
+
+def walk_stored(stored: dict[str, Any], cutoff: datetime, place: Place | None, limit: int, act: Act) -> Batch:
+    """The same by a filter as it is stored."""
+    return walk(BulkSelection.from_json(stored), cutoff, place, limit, act)
 
 
 def _window_end(selection: BulkSelection, place: Place | None) -> Place | None:

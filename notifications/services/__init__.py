@@ -1,6 +1,6 @@
 """What may be done with notifications. API, admin, commands and producers' own Django code all come here."""
 
-from notifications.queue import Actor, BulkSelection
+from notifications.queue import Actor, BulkFilter, BulkSelection
 from notifications.services.acts import as_seen
 from notifications.services.breakers import breaker_as_seen, check_breaker, reset_breaker, trip_breaker
 from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
@@ -22,6 +22,7 @@ from notifications.services.submit import (
 
 __all__ = [
     "Actor",
+    "BulkFilter",
     "BulkPreview",
     "BulkSelection",
     "CancelledTogether",

@@ -13,7 +13,7 @@ from notifications import accounts, queue, selectors
 from notifications.channel import Channel
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import BULK_ACTIONS, Action, BulkAct, Notification
-from notifications.queue import RETRYABLE, Act, Actor, BulkCount, BulkSelection
+from notifications.queue import RETRYABLE, Act, Actor, BulkCount, BulkFilter, BulkSelection
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_filter
 from notifications.request.times import parse_instant
@@ -68,22 +68,21 @@ def read_bulk(raw: Mapping[str, str]) -> BulkSelection:
     action = Action[fields.option("act", [a.value for a in BULK_ACTIONS], required=True) or Action.RETRY]
     status = fields.option("status", [s.value for s in STATUSES[action]])
     channel = fields.option("channel", Channel.__members__)
+    after, before = read_window(fields)
     selection = BulkSelection(
         action=action,
         status=Status(status) if status else STATUSES[action][0],
         channel=Channel[channel] if channel else None,
         provider=fields.text("provider", max_length=PROVIDER_MAX_LENGTH),
         error_code=fields.text("error_code", max_length=LABEL_MAX_LENGTH),
-        client_id=_client(fields),
+        client_id=read_client(fields),
         recipient=_recipient(fields),
         reference=fields.text("reference", max_length=LABEL_MAX_LENGTH),
-        after=_instant(fields, "after"),
-        before=_instant(fields, "before"),
+        after=after,
+        before=before,
         include_unsure=action is Action.RETRY and bool(given.get("unsure")),
         send_at=_instant(fields, "send_at", required=True) if action is Action.RESCHEDULE else None,
     )
-    if selection.after and selection.before and selection.after >= selection.before:
-        fields.wrong("before", "not_after_begin", "must be later than the beginning of the window")
     if fields.errors:
         raise InvalidRequest(fields.errors)
     return selection
@@ -102,7 +101,7 @@ def preview_bulk(selection: BulkSelection, cutoff: datetime | None = None) -> Bu
 
 def begin_bulk(
     actor: Actor,
-    selection: BulkSelection,
+    selection: BulkFilter,
     *,
     form_id: UUID,
     cutoff: datetime,
@@ -110,7 +109,7 @@ def begin_bulk(
     rate_per_second: object = None,
     reason: object = None,
 ) -> tuple[BulkAct, bool]:
-    """Have the workers act on all that matched before the cutoff, each notification once.
+    """Have the workers act on all that matched before the cutoff, each once.
 
     What fails again afterwards is not touched again. Safe to repeat: the same form, or the same filter while its act
     is running, gives the act there is.
@@ -163,7 +162,8 @@ def resume_bulk(act_id: UUID, actor: Actor) -> bool:
     return resumed
 
 
-def _client(fields: Fields) -> UUID | None:
+def read_client(fields: Fields) -> UUID | None:
+    """The client whose name or id stands in `client`."""
     named = fields.text("client", max_length=LABEL_MAX_LENGTH)
     if named is None:
         return None
@@ -172,6 +172,14 @@ def _client(fields: Fields) -> UUID | None:
     except NotFound:
         fields.wrong("client", "unknown", "must be the name or the id of a client")
         return None
+
+
+def read_window(fields: Fields) -> tuple[datetime | None, datetime | None]:
+    """The instants in `after` and `before`, of which the second must be the later one."""
+    after, before = _instant(fields, "after"), _instant(fields, "before")
+    if after and before and after >= before:
+        fields.wrong("before", "not_after_begin", "must be later than the beginning of the window")
+    return after, before
 
 
 def _recipient(fields: Fields) -> str | None:

@@ -11,6 +11,8 @@ from django.db import DatabaseError, connection, models, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
+from notifyq.console.search import SealsSearches
+
 COUNTED_MOST = 10_000
 COUNT_MILLISECONDS = 300
 
@@ -37,7 +39,7 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
             return int(cursor.fetchone()[0][0]["Plan"]["Plan Rows"])
 
 
-class GuardedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class GuardedAdmin(SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
     """A list whose actions are refused, and not only left undone, where they are not allowed."""
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import DataError
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from notifyq.console import pages
 from notifyq.console.pages import Page, View
+from notifyq.console.search import SealsSearches, sealed_address, sealing
 
 
 class ConsoleSite(AdminSite):
@@ -27,15 +28,25 @@ class ConsoleSite(AdminSite):
 
     index_template = "console/overview.html"
 
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Django's own lists get the same search box as ours."""
+        base = admin_class or ModelAdmin
+        if not issubclass(base, SealsSearches):
+            base = type(base.__name__, (SealsSearches, base), {"__module__": base.__module__})
+        super().register(model_or_iterable, base, **options)
+
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
         return [*own, *super().get_urls()]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        guarded: View = super().admin_view(view, cacheable)
+        guarded: View = super().admin_view(sealing(view), cacheable)
 
         @wraps(view)
         def answering(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            elsewhere = sealed_address(request)
+            if elsewhere is not None:  # also before the login, whose address would hold it
+                return HttpResponseRedirect(elsewhere)
             try:
                 return guarded(request, *args, **kwargs)
             except DataError:

@@ -20,6 +20,6 @@ def give(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 class Migration(migrations.Migration):
     """Who may see breakers and pauses may see what people did to them."""
 
-    dependencies = [("notifyq", "0001_make_roles"), ("notifications", "0026_record_acts_on_controls")]
+    dependencies = [("notifyq", "0002_let_people_see_redeliveries"), ("notifications", "0026_record_acts_on_controls")]
 
     operations = [migrations.RunPython(give, migrations.RunPython.noop)]

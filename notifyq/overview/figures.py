@@ -15,6 +15,7 @@ from notifications.channel import Channel, Priority
 from notifications.models import Pause
 from notifications.selectors import BreakerView
 from notifications.status import Status
+from notifyq.overview.acts import ActInHand, in_hand
 from notifyq.overview.charts import Chart, Span, chart
 from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
 
@@ -96,6 +97,7 @@ class Overview:
     workers: Sequence[WorkerState]
     pauses: Sequence[Pause]
     breakers: Sequence[BreakerView]
+    bulk_acts: Sequence[ActInHand]
     is_incomplete: bool
 
 
@@ -123,6 +125,7 @@ def read(span: Span) -> Overview:
         workers=[WorkerState(*row) for row in _rows(_WORKERS)],
         pauses=list(selectors.active_pauses()),
         breakers=selectors.breakers(),
+        bulk_acts=in_hand(),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
     )
 

@@ -23,6 +23,7 @@ TRIP_PROVIDER = f"{PROVIDERS}add/"
 CONTROL_ACTS = "/admin/notifications/controlact/"
 PAUSES = "/admin/notifications/pause/"
 WEBHOOK_EVENTS = "/admin/webhooks/webhookevent/"
+REDELIVER_PREVIEW = "/admin/webhooks/webhookevent/redeliver-all/?status=finished"
 BAR = "nav.nq-bar"
 
 
@@ -95,6 +96,12 @@ class FrontPage:
         """The total beside the chart of that status."""
         words: str = self.page.locator(f".nq-chart-{status.lower()} figcaption").inner_text()
         return words.removeprefix(words.split()[0]).split()[0]
+
+    @property
+    def acts_in_hand(self) -> list[str]:
+        """The bulk acts that are not done, with how far they are."""
+        told: list[str] = self.page.locator("section[aria-labelledby=bulk-acts] li").all_inner_texts()
+        return told
 
     def open_dead_letters(self) -> DeadLetterGroups:
         self.page.locator(f"{BAR} a", has_text="Dead letters").click()
@@ -231,6 +238,51 @@ class BulkProgress:
 
     def wait_until_done(self) -> None:
         self.page.locator(".nq-badge", has_text="DONE").wait_for()
+
+
+class WebhookEvents:
+    """The list, and what can be done to what is ticked."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("#changelist").wait_for()
+
+    @classmethod
+    def opened(cls, window: BrowserWindow, query: str = "?status=FAILED") -> WebhookEvents:
+        return cls(window.go(WEBHOOK_EVENTS + query))
+
+    @property
+    def statuses(self) -> list[str]:
+        shown: list[str] = self.page.locator("#result_list td.field-status_badge").all_inner_texts()
+        return shown
+
+    def tick(self, count: int) -> None:
+        for box in self.page.locator("input[name=event]").all()[:count]:
+            box.check()
+
+    def ask_to_redeliver(self) -> ConfirmRedelivery:
+        self.page.locator(".nq-ticked button").click()
+        return ConfirmRedelivery(self.page)
+
+    def ask_to_redeliver_what_matches(self) -> BulkPreview:
+        self.page.locator("a.nq-bulk").click()
+        return BulkPreview(self.page)
+
+
+class ConfirmRedelivery:
+    """Shows what was ticked, and asks for the reason."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.locator("form.nq-confirm").wait_for()
+
+    def confirm(self, reason: str) -> list[str]:
+        """Go on; returns what the page says came of it."""
+        self.page.get_by_label("Reason, for the record").fill(reason)
+        self.page.locator("form.nq-confirm input[type=submit]").click()
+        WebhookEvents(self.page)
+        said: list[str] = self.page.locator("ul.messagelist li").all_inner_texts()
+        return said
 
 
 class ConfirmTicked:

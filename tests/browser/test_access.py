@@ -13,7 +13,7 @@ from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
 from tests.browser.axe import grave_faults
-from tests.browser.pages import DeadLetters, Notifications
+from tests.browser.pages import DeadLetters, Notifications, WebhookEvents
 from tests.browser.seed import seed
 from tests.browser.visitor import BrowserWindow, Visitors
 
@@ -44,15 +44,19 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
     addresses += [pages.notification(story.pk), pages.PROVIDERS, pages.WEBHOOK_EVENTS, pages.BULK_PREVIEW]
     services.trip_breaker("SMS", "sandbox", reason="it is slow", by="ada")
     addresses += [pages.TRIP_PROVIDER, pages.breaker(ProviderHealth.objects.get().pk), pages.CONTROL_ACTS]
+    addresses += [pages.REDELIVER_PREVIEW]
 
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()
     faults += [f"the preview: {fault}" for fault in grave_faults(preview.page, rules)]
     reschedule = Notifications.opened(operator).tick_all().ask_to("Reschedule")
     faults += [f"the preview of another time: {fault}" for fault in grave_faults(reschedule.page, rules)]
+    events = WebhookEvents.opened(operator, "?status=DELIVERED")
+    events.tick(1)
+    faults += [f"the ticked events: {fault}" for fault in grave_faults(events.ask_to_redeliver().page, rules)]
     progress = DeadLetters.opened(operator).ask_to_retry_what_matches().confirm("looked at by axe")
     faults += [f"the progress: {fault}" for fault in grave_faults(progress.page, rules)]
-    faults += faults_of(operator, [pages.BULK_ACTS], rules)
+    faults += faults_of(operator, [pages.BULK_ACTS, pages.FRONT], rules)  # which shows the act by now
 
     assert not faults, "\n".join(faults)
 
@@ -60,7 +64,7 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
 def test_pages__on_a_telephone__do_not_have_to_be_moved_sideways(visitors: Visitors, story: Notification) -> None:
     telephone = visitors.open(Role.OPERATOR, viewport={"width": 390, "height": 844})
     addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.DEAD_LETTER_LIST, pages.NOTIFICATIONS]
-    addresses += [pages.notification(story.pk), pages.BULK_PREVIEW]
+    addresses += [pages.notification(story.pk), pages.BULK_PREVIEW, pages.WEBHOOK_EVENTS, pages.REDELIVER_PREVIEW]
 
     widths = {address: telephone.go(address).evaluate(_WIDTH) for address in addresses}
 

@@ -70,6 +70,7 @@ def addresses(row: Notification) -> Iterator[str]:
     yield f"{pages.BULK_PREVIEW}&error_code={quote(EVIL)}&recipient={quote(EVIL)}"
     yield f"{pages.NOTIFICATIONS}?q={quote(EVIL)}&status={quote(EVIL)}"
     yield f"{pages.DEAD_LETTER_LIST}?q={quote(EVIL)}&error_code={quote(EVIL[:40])}&client={quote(EVIL)}"
+    yield f"{pages.REDELIVER_PREVIEW}&error_code={quote(EVIL)}"
     yield f"{pages.FRONT}?span={quote(EVIL)}"
 
 

@@ -122,7 +122,7 @@ def address(model, what, *args):
 
 
 def shown(client, model, query=""):
-    response = client.get(address(model, "changelist") + query)
+    response = client.get(address(model, "changelist") + query, follow=True)
     assert response.status_code == 200
     return response.context["cl"].result_list
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from notifications import queue
 from notifications.admin import bulk as pages
-from notifications.admin import bulk_form
+from notifications.admin import bulk_confirmation
 from notifications.models import Action, BulkAct, BulkStatus, Notification
 from notifications.queue import bulk_preview
 from notifications.status import Status
@@ -52,7 +52,7 @@ def dead(count=1, **columns):
 
 
 def look(browser, /, **query):
-    answer = browser.get(PREVIEW, {"act": "retry"} | query)
+    answer = browser.get(PREVIEW, {"act": "retry"} | query, follow=True)
     assert answer.status_code == 200
     return answer
 
@@ -165,7 +165,7 @@ def test_preview__counting_takes_too_long__says_so_and_can_be_begun(operator, mo
 
 def test_count__too_slow__is_broken_off():
     selection = queue.BulkSelection(action=Action.RETRY, status=Status.DEAD_LETTERED)
-    with bulk_preview._given_up_after(0.01) as outcome, connection.cursor() as cursor:
+    with bulk_preview.given_up_after(0.01) as outcome, connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(5)")
         outcome.append("never")
 
@@ -237,7 +237,7 @@ def test_begin__form_that_is_not_ours__does_nothing(operator, forged):
 def test_begin__form_is_an_hour_old__asks_to_look_again(operator, monkeypatch):
     dead(1)
     answer = look(operator)
-    monkeypatch.setattr(bulk_form, "OLD_SECONDS", -1)
+    monkeypatch.setattr(bulk_confirmation, "OLD_SECONDS", -1)
 
     assert confirm(operator, answer).url == PREVIEW
     assert not BulkAct.objects.exists()

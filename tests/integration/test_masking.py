@@ -40,10 +40,9 @@ def pages(row: Notification) -> list[str]:
 def test_viewer__every_page_of_a_notification__hides_recipient_and_content(client, django_user_model, row) -> None:
     viewer = person(client, django_user_model, Role.VIEWER)
     for address in pages(row):
-        answer = viewer.get(address)
+        answer = viewer.get(address, follow=True)
         assert answer.status_code == 200
-        page = answer.content.decode().replace(f'value="{RECIPIENT}"', "")  # what the viewer typed
-        page = page.replace(f"<b>{RECIPIENT}</b>", "")  # the same, as the filter that is in force
+        page = answer.content.decode()
         assert "a…@example.org" in page, address
         assert not [private for private in (RECIPIENT, BODY, SUBJECT) if private in page], address
 

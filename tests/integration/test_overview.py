@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.db import DatabaseError
 from django.test import Client
 
-from notifications.models import OutcomeTally, Pause, Worker
+from notifications.models import BulkAct, OutcomeTally, Pause, Worker
 from notifications.status import Status
 from notifyq.overview import figures
 from notifyq.overview.charts import HEIGHT, SPANS, WIDTH, chart
+from tests.support.bulk import begin as begin_bulk
 from tests.support.factories import NotificationFactory, ago
 
 pytestmark = pytest.mark.django_db
@@ -73,8 +75,36 @@ def test_overview__chart__shows_what_was_tallied(viewer: Client) -> None:
     assert "last hour" in page_of(viewer, "/admin/?span=no-such")
 
 
+def test_overview__bulk_acts__are_told_with_their_progress_until_they_are_done(viewer: Client) -> None:
+    running, stopped, old, done = (begin_bulk(reference=f"r{n}", rate=100) for n in range(4))
+    changes = {"previewed_count": 2000, "done_count": 1500, "created_at": ago(300)}
+    BulkAct.objects.filter(pk=running.pk).update(**changes)
+    BulkAct.objects.filter(pk=stopped.pk).update(status="STOPPED", action="REDELIVER")
+    BulkAct.objects.filter(pk=old.pk).update(status="FAILED", created_at=ago(8 * 86_400))
+    BulkAct.objects.filter(pk=done.pk).update(status="DONE", ended_at=ago(1))
+    for address in ("/admin/", "/admin/overview/fresh/"):
+        page = page_of(viewer, address)
+        links = re.findall(r'<a href="/admin/bulk/([^"/]+)/">([^<]+)</a>', page)
+        assert links == [(str(running.pk), "Retry notifications"), (str(stopped.pk), "Redeliver webhook events")]
+        assert 'max="2000" value="1500"' in page
+        assert "1,500 of 2,000 done" in page
+        assert page.count("no worker on it") == 1
+
+
+def test_overview__no_bulk_act_or_no_permission__says_nothing_of_them(viewer: Client, django_user_model) -> None:
+    assert "Bulk acts in hand" not in page_of(viewer)
+    begin_bulk()
+    assert "Bulk acts in hand" in page_of(viewer)
+    user = django_user_model.objects.create(username="half", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_notification"))
+    viewer.force_login(user)
+    assert "Bulk acts in hand" not in page_of(viewer)
+
+
 def test_overview__queries__are_bounded(viewer: Client, django_assert_max_num_queries) -> None:
     NotificationFactory.create_batch(20, status=Status.PENDING)
+    for number in range(5):
+        begin_bulk(reference=f"r{number}")
     with django_assert_max_num_queries(MOST_QUERIES):
         page_of(viewer)
 

@@ -8,7 +8,6 @@ import logging
 import re
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.messages import get_messages
 from django.test import Client
 
@@ -19,7 +18,7 @@ from notifyq.runtime.logs import JsonFormatter
 from tests.support.console import person, words_of
 from tests.support.factories import NotificationFactory
 from tests.support.webhook_rows import an_endpoint, an_event, reloaded
-from webhooks.models import WebhookEndpoint, WebhookEvent
+from webhooks.models import Redelivery, WebhookEndpoint, WebhookEvent
 from webhooks.status import EventStatus
 
 pytestmark = pytest.mark.django_db
@@ -74,8 +73,9 @@ def test_redeliver__finished_event__is_queued_again_and_recorded(
         f"/admin/notifications/notification/{row.pk}/change/", "The webhook event is delivered again at once.",
     )  # fmt: skip
     assert (reloaded(event).status, reloaded(event).cycle) == (EventStatus.PENDING, 2)
-    entry = LogEntry.objects.get()
-    assert (entry.object_id, entry.user.get_username(), entry.change_message) == (str(event.pk), "ops", HOSTILE)
+    entry = Redelivery.objects.get()
+    assert (entry.event_id, entry.actor_kind, entry.actor, entry.reason) == (event.pk, "USER", "ops", HOSTILE)
+    assert (entry.status_before, entry.details) == (status, {})
     [line] = [json.loads(JsonFormatter().format(r)) for r in caplog.records if r.msg == "operator_redelivered"]
     assert (line["event_id"], line["actor"]) == (str(event.pk), "ops")
     page = page_of(operator, row)
@@ -93,7 +93,7 @@ def test_redeliver__sent_twice__is_queued_once(operator: Client, row: Notificati
 
     assert told.startswith("Nothing was done. The event has moved on since you opened the page")
     assert reloaded(event).cycle == 2
-    assert LogEntry.objects.count() == 1
+    assert Redelivery.objects.count() == 1
     [fresh] = choices(page_of(operator, row))
     assert "again at once" in post(operator, fresh)[1]
 
@@ -111,7 +111,7 @@ def test_redeliver__on_its_way__is_not_offered_and_refused(operator: Client, row
 
     assert choices(page_of(operator, row)) == []
     assert "being delivered at this moment" in post(operator, f"{event.pk}:1:PROCESSING:1")[1]
-    assert not LogEntry.objects.exists()
+    assert not Redelivery.objects.exists()
 
 
 def test_redeliver__endpoint_disabled_meanwhile__is_refused(operator: Client, row: Notification) -> None:

@@ -10,8 +10,10 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from notifications.queue import Act
 from notifyq.leasing import in_transaction_bounded
 from webhooks.models import WebhookEvent
+from webhooks.queue.redeliveries import record
 from webhooks.queue.wake import wake_dispatchers_after_commit
 from webhooks.status import EventStatus
 
@@ -52,7 +54,7 @@ def replay(
         # The keys first: PostgreSQL may run a locking sub-select of an UPDATE again for each row.
         picked = found.order_by("id").values_list("pk", "created_at")[: limit + 1]
         rows = list(picked)
-        count = _requeue(WebhookEvent.objects.filter(id__any=[pk for pk, _ in rows[:limit]]))
+        count = begin_anew(WebhookEvent.objects.filter(id__any=[pk for pk, _ in rows[:limit]]))
     return Replayed(count, rows[limit][1] if len(rows) > limit else None)
 
 
@@ -65,27 +67,38 @@ class Seen:
     attempt_count: int
 
 
-def requeue(event_id: UUID, seen: Seen | None = None) -> bool:
+def requeue(event_id: UUID, seen: Seen | None = None, act: Act | None = None) -> bool:
     """Have one event delivered now: a finished one from the start, a waiting one before its time.
 
     Args:
         seen: only if it still stands like this; None however it stands.
+        act: whose it is, for the record; None records nothing.
 
     Returns:
         False when it is on its way at this moment, not as it was seen, or gone.
+
+    Transaction: one short one. Locks: the row; waits for whoever else is changing it.
     """
     rows = WebhookEvent.objects.filter(pk=event_id, **({} if seen is None else asdict(seen)))
     with in_transaction_bounded():
-        if _requeue(rows):
-            return True
-        waiting = rows.filter(status=EventStatus.PENDING).update(due_at=Now())
-        if waiting:
+        status = rows.select_for_update(no_key=True).values_list("status", flat=True).first()
+        if status is None or status == EventStatus.PROCESSING:
+            return False
+        if status == EventStatus.PENDING:
+            rows.update(due_at=Now())
             wake_dispatchers_after_commit()
-    return waiting == 1
+        else:
+            begin_anew(rows)
+        record(act, [(event_id, status)])
+    return True
 
 
-def _requeue(rows: QuerySet[WebhookEvent]) -> int:
-    """One conditional update: of two callers at once, one finds nothing left to do."""
+def begin_anew(rows: QuerySet[WebhookEvent]) -> int:
+    """Those of the rows that are finished → PENDING, due now. One conditional update: of two callers at once, one finds
+    nothing left to do.
+
+    Transaction: the caller's.
+    """
     count = rows.filter(finished_at__isnull=False).update(
         status=EventStatus.PENDING,
         due_at=Now(),
@@ -102,11 +115,11 @@ def _requeue(rows: QuerySet[WebhookEvent]) -> int:
 def _in_range(endpoint_id: UUID, since: datetime, until: datetime) -> QuerySet[WebhookEvent]:
     """The ids begin with the time too, never earlier than `created_at`, which spares reading what is older."""
     return WebhookEvent.objects.filter(
-        endpoint_id=endpoint_id, pk__gte=_first_id(since), created_at__gte=since, created_at__lt=until
+        endpoint_id=endpoint_id, pk__gte=first_id(since), created_at__gte=since, created_at__lt=until
     )
 
 
-def _first_id(moment: datetime) -> UUID:
+def first_id(moment: datetime) -> UUID:
     """The least version 7 UUID of that millisecond (less a minute: the clocks of our own ids may differ)."""
     milliseconds = (moment - _EPOCH - timedelta(minutes=1)) // timedelta(milliseconds=1)
     return UUID(int=min(max(milliseconds, 0), _MILLISECONDS_MOST) << 80)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from notifications.models import Client
+from notifications.queue import Act, Actor
 from notifications.selectors import database_now
 from webhooks import queue, selectors
 from webhooks.errors import BeingDelivered, EndpointDisabled, MovedMeanwhile
@@ -14,6 +15,8 @@ from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.queue import Replayed, Seen
 from webhooks.request import check_replay
 from webhooks.status import EventStatus
+
+REASON_MAX_LENGTH = 500
 
 
 def send_test(endpoint_id: UUID, client: Client | None) -> WebhookEvent:
@@ -43,11 +46,14 @@ def replay(endpoint_id: UUID, client: Client | None, raw: Mapping[str, Any]) -> 
     return queue.replay(endpoint.pk, since=wanted.since, until=wanted.until, statuses=wanted.statuses)
 
 
-def redeliver(event_id: UUID, client: Client | None, *, seen: Seen | None = None) -> WebhookEvent:
+def redeliver(
+    event_id: UUID, client: Client | None, *, seen: Seen | None = None, actor: Actor | None = None, reason: str = ""
+) -> WebhookEvent:
     """Have one event delivered now, whatever became of it, with its id and body as they were.
 
     Args:
         seen: how it stood when the caller looked; where it is no longer so, nothing is done.
+        actor, reason: who does it and why, for the record; None for its owner, of whose calls there is none.
 
     Raises:
         NotFound: there is none, or it is another client's.
@@ -57,7 +63,7 @@ def redeliver(event_id: UUID, client: Client | None, *, seen: Seen | None = None
     """
     event = selectors.event(event_id, client)
     _enabled(event.endpoint)
-    if not queue.requeue(event.pk, seen):
+    if not queue.requeue(event.pk, seen, Act(actor, reason[:REASON_MAX_LENGTH]) if actor else None):
         if seen is not None and selectors.event(event_id, client).status != EventStatus.PROCESSING:
             raise MovedMeanwhile("the event has moved on")
         raise BeingDelivered("the event is being delivered at this moment")

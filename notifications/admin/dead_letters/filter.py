@@ -20,6 +20,8 @@ from notifications.outcome import UNCONFIRMED
 from notifications.request import canonical_filter
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
 from notifications.undelivered import NONE, Kind, Wanted
+from notifyq.console import masked
+from notifyq.console.sealed import PRIVATE, UNREADABLE, Unopened, opened, seal
 
 RECIPIENT_MAX_LENGTH = 1024
 PROVIDER_MAX_LENGTH = 40
@@ -76,13 +78,17 @@ class Filter:
     """What was asked for.
 
     Attributes:
+        given: as the address has it, with what is private in it sealed.
         wanted: None when some of it could not be read.
         is_cut: there are more of the recipient, or with the reference, than were looked through.
+        sees_private: the person who asks may see whom it names.
     """
 
     form: FilterForm
+    given: Mapping[str, str]
     wanted: Wanted | None
     is_cut: bool = False
+    sees_private: bool = True
 
     @property
     def kind(self) -> Kind:
@@ -102,21 +108,44 @@ class Filter:
             if field.name != "kind" and field.value()
         ]
 
+    @property
+    def fields(self) -> list[forms.BoundField]:
+        """Those that the form shows. The search has a form of its own, and what may not be seen goes along hidden."""
+        return [field for field in self.form if field.name not in dict(self.carried) and field.name != "q"]
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """What the form carries on, sealed: (name, text)."""
+        hidden = ("q",) if self.sees_private else PRIVATE
+        return [(name, seal(self.given[name])) for name in hidden if self.given.get(name)]
+
+    @property
+    def sealed_query(self) -> str:
+        """What was searched for, for an address."""
+        return seal(self.given.get("q", ""))
+
+    @property
+    def shown_query(self) -> str:
+        """What was searched for, for the box; empty for those who may not see whom it may name."""
+        return str(self.form.data.get("q", "")) if self.sees_private else ""
+
     def _text(self, field: forms.BoundField) -> str:
+        if field.name in PRIVATE and not self.sees_private:
+            return masked(str(field.value()))
         read = getattr(self.form, "cleaned_data", {}).get(field.name) or field.value()
         return f"{read.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if isinstance(read, datetime) else str(read)
 
     def query(self, **changes: str) -> str:
         """The same filter in an address, with some of it changed."""
-        given = {name: self.form.data.get(name, "") for name in self.form.fields} | changes
-        return urlencode({name: text for name, text in given.items() if text})
+        given = {name: self.given.get(name, "") for name in self.form.fields} | changes
+        return urlencode({n: seal(text) if n in PRIVATE else text for n, text in given.items() if text})
 
 
-def read_filter(data: Mapping[str, str]) -> Filter:
+def read_filter(data: Mapping[str, str], *, sees_private: bool = True) -> Filter:
     """What an address asks for. Looks up the ids of what was searched for."""
-    form = FilterForm(data)
+    form = _form_of(data)
     if not form.is_valid():
-        return Filter(form, None)
+        return Filter(form, data, None, sees_private=sees_private)
     asked = form.cleaned_data
     client_id = asked["client"].pk if asked["client"] else None
     ids, is_cut = _ids(asked, client_id)
@@ -130,7 +159,22 @@ def read_filter(data: Mapping[str, str]) -> Filter:
         before=asked["before"],
         ids=ids,
     )
-    return Filter(form, wanted, is_cut)
+    return Filter(form, data, wanted, is_cut, sees_private)
+
+
+def _form_of(data: Mapping[str, str]) -> FilterForm:
+    """With what is sealed opened; what cannot be opened is an error of its field."""
+    plain, broken = dict(data), []
+    for name in PRIVATE:
+        try:
+            plain[name] = opened(data.get(name, ""))
+        except Unopened:
+            plain[name] = ""
+            broken.append(name)
+    form = FilterForm(plain)
+    for name in broken:
+        form.add_error(name, f"This {UNREADABLE}")
+    return form
 
 
 def bulk_query(asked: Filter) -> str:
@@ -147,7 +191,8 @@ def bulk_query(asked: Filter) -> str:
     values = {
         "act": "retry",
         "status": wanted.kind.statuses[0].value,
-        **{name: given[name] for name in ("channel", "provider", "error_code", "recipient", "reference")},
+        **{name: given[name] for name in ("channel", "provider", "error_code", "reference")},
+        "recipient": seal(given["recipient"]),
         "client": wanted.client_id,
         **{name: given[name] and f"{given[name].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for name in ("after", "before")},
     }

@@ -12,6 +12,7 @@ from notifications.admin.rows import row_of
 from notifications.admin.ticked import Origin, offer
 from notifications.story.acts import Deed
 from notifications.undelivered import WALKED_MOST, Page, Place, page_of
+from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
     label="Dead letters, one by one",
@@ -24,7 +25,7 @@ ORIGIN = Origin(
 
 def show_list(request: HttpRequest) -> HttpResponse:
     """One page of those that match, the latest first."""
-    asked = read_filter(request.GET.dict())
+    asked = read_filter(request.GET.dict(), sees_private=request.user.has_perm(SEE_PRIVATE))
     place = Place.decode(request.GET.get("place", ""))
     page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
     bulk = ("Retry everything that matches…", _bulk(asked))

@@ -1,4 +1,4 @@
-"""The operators' console: endpoints, events and attempts, read-only. Secrets are never shown."""
+"""Lists of endpoints, attempts and redeliveries. Secrets are never shown."""
 
 from __future__ import annotations
 
@@ -12,24 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
-from notifyq.console import Link, ReadOnlyAdmin, ReadOnlyInline, add_link, badge
-from webhooks import story  # noqa: F401 (it brings its part of a notification's page)
-from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
-from webhooks.status import EventStatus
-from webhooks.tones import TONES
-
-
-class EventStatusFilter(admin.SimpleListFilter):
-    """`status` has no choices in the model, and asking the table which occur would scan it."""
-
-    title = "status"
-    parameter_name = "status"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(status.value, status.value) for status in EventStatus]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
-        return queryset.filter(status=self.value()) if self.value() in set(EventStatus) else queryset
+from notifyq.console import ReadOnlyAdmin, badge
+from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 
 
 @admin.register(WebhookEndpoint)
@@ -41,9 +25,9 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     search_help_text = "An endpoint's id."
     fields = (
         *("id", "client", "state", "url", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
-        *("previous_expires_at", "created_at", "updated_at", "deleted_at"),
+        *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
     )
-    readonly_fields = ("state",)
+    readonly_fields = ("state", "its_events")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
@@ -58,6 +42,11 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         found = as_uuid(term)
         return (queryset.filter(pk=found) if found else queryset.none()), False
 
+    @admin.display(description="its events")
+    def its_events(self, endpoint: WebhookEndpoint) -> SafeString:
+        address = f"{reverse('admin:webhooks_webhookevent_changelist')}?endpoint={endpoint.pk}"
+        return format_html('<a href="{}">to the list</a>', address)
+
     @admin.display(description="state")
     def state(self, endpoint: WebhookEndpoint) -> SafeString:
         if endpoint.deleted_at:
@@ -65,14 +54,6 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         if not endpoint.enabled:
             return badge(f"disabled · {(endpoint.disabled_reason or 'by its owner').lower()}", "bad")
         return badge("failing", "wait") if endpoint.failing_since else badge("enabled", "good")
-
-
-class WebhookAttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
-    model = WebhookAttempt
-    fields = readonly_fields = (
-        *("cycle", "number", "response_status", "error_code", "response_excerpt"),
-        *("started_at", "finished_at", "worker_id"),
-    )
 
 
 class OfOneEvent(ReadOnlyAdmin):
@@ -95,36 +76,6 @@ class OfOneEvent(ReadOnlyAdmin):
         return queryset.filter(condition), False
 
 
-@admin.register(WebhookEvent)
-class WebhookEventAdmin(OfOneEvent):
-    list_display = (
-        *("id", "type", "status_badge", "endpoint_id", "notification_id", "sequence", "attempt_count"),
-        *("last_response_status", "last_error_code", "due_at", "finished_at"),
-    )
-    list_filter = (EventStatusFilter,)
-    search_fields = ("id",)
-    search_help_text = "The id of an event, a notification or an endpoint."
-    search_keys = ("pk", "notification_id", "endpoint_id")
-    inlines = (WebhookAttemptInline,)
-    fields = (
-        *("id", "type", "status_badge", "endpoint", "notification_link", "sequence", "cycle", "attempt_count"),
-        *("last_response_status", "last_error_code", "created_at", "due_at", "finished_at", "worker_id"),
-        *("lease_expires_at", "suspect", "body"),
-    )
-    readonly_fields = ("status_badge", "notification_link")
-
-    @admin.display(description="status")
-    def status_badge(self, event: WebhookEvent) -> SafeString:
-        return badge(event.status, TONES.get(EventStatus(event.status), "quiet"))
-
-    @admin.display(description="notification")
-    def notification_link(self, event: WebhookEvent) -> SafeString | str:
-        if event.notification_id is None:
-            return "-"
-        address = reverse("admin:notifications_notification_change", args=[event.notification_id])
-        return format_html('<a href="{}">{}</a>', address, event.notification_id)
-
-
 @admin.register(WebhookAttempt)
 class WebhookAttemptAdmin(OfOneEvent):
     ordering = ("-id",)
@@ -138,4 +89,14 @@ class WebhookAttemptAdmin(OfOneEvent):
     )
 
 
-add_link(Link("Webhooks", "admin:webhooks_webhookevent_changelist", "webhooks.view_webhookevent", 50))
+@admin.register(Redelivery)
+class RedeliveryAdmin(OfOneEvent):
+    """Who had what delivered again, and why."""
+
+    list_display = ("id", "created_at", "actor", "event_id", "status_before", "reason")
+    list_filter = ("actor_kind",)
+    search_fields = ("event",)
+    search_help_text = "The id of an event."
+    search_keys = ("event_id",)
+    ordering = ("-id",)
+    fields = ("event", "created_at", "actor_kind", "actor", "reason", "status_before", "details")

@@ -1,0 +1,47 @@
+"""The bulk acts that are in hand: the front page says how far they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Case, DurationField, ExpressionWrapper, F, Q, When
+from django.db.models.functions import Coalesce, Now
+
+from notifications.admin.bulk import SILENT_SECONDS, TONES
+from notifications.admin.bulk_kinds import kind_of
+from notifications.models import BulkAct, BulkStatus
+
+SHOWN_MOST = 8
+FORGOTTEN_AFTER = timedelta(days=7)
+"""One that was stopped or has failed, and that nobody has touched for so long, is left to the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActInHand:
+    """One that is not done.
+
+    Attributes:
+        noun: what it is done to.
+        silent_seconds: how long no worker has worked on it, where that is too long; None otherwise.
+    """
+
+    row: BulkAct
+    noun: str
+    tone: str
+    silent_seconds: float | None
+
+
+def in_hand() -> list[ActInHand]:
+    """Those that run, then those that were stopped or failed of late, the newest first. One look at a small table."""
+    quiet = ExpressionWrapper(Now() - Coalesce(F("worked_at"), F("created_at")), output_field=DurationField())
+    running = Q(status=BulkStatus.RUNNING)
+    rows = BulkAct.objects.exclude(status=BulkStatus.DONE).annotate(quiet_for=quiet)
+    rows = rows.filter(running | Q(quiet_for__lt=FORGOTTEN_AFTER)).defer("selection", "history")
+    return [_shown(row) for row in rows.order_by(Case(When(running, then=0), default=1), "-pk")[:SHOWN_MOST]]
+
+
+def _shown(row: BulkAct) -> ActInHand:
+    quiet: float = getattr(row, "quiet_for").total_seconds()  # noqa: B009 (an annotation)
+    silent = quiet if row.status == BulkStatus.RUNNING and quiet > SILENT_SECONDS else None
+    return ActInHand(row, kind_of(row).noun, TONES[BulkStatus(row.status)], silent)
