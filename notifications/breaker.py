@@ -87,7 +87,8 @@ class Breaker:
 
     Attributes:
         failures: in a row, while CLOSED.
-        failing_since: when this outage began: its first opening.
+        failing_since: since when it is out of use without a break: the first opening of the outage, by failures or by
+            an operator. None while CLOSED.
         opened_at: the latest opening.
         probe_due_at: from then on one call may be tried; None while CLOSED and while an operator keeps it open.
         probe_token: who holds the probe, while HALF_OPEN.

@@ -63,7 +63,7 @@ class TooLate(NotifyError):
 
 
 class ActedMeanwhile(NotifyError):
-    """Somebody has acted on the notification since the caller looked at it; nothing was changed.
+    """Somebody has acted on the notification, or the breaker, since the caller looked at it; nothing was changed.
 
     Attributes:
         action, actor: the last act, and whose it was.

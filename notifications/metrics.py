@@ -57,7 +57,11 @@ RECEIPTS_NOT_CREDITED = Counter(
 RECEIPTS_SKIPPED = Counter(
     "notifyq_receipts_skipped_total", "Items of genuine callbacks that were no reports.", ["provider"]
 )
-BREAKER_TRIPS = Counter("notifyq_breaker_trips_total", "Openings of a provider's breaker.", ["channel", "provider"])
+BREAKER_TRIPS = Counter(
+    "notifyq_breaker_trips_total",
+    "Openings of a provider's breaker, by failures and by operators.",
+    ["channel", "provider"],
+)
 ROUND_ERRORS = Counter("notifyq_round_errors_total", "Rounds of a worker's loop that ended in an error.", ["loop"])
 
 

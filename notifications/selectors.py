@@ -10,14 +10,25 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Greatest, Now
 
 from notifications.breaker import BreakerState
 from notifications.channel import Channel, Priority
 from notifications.errors import NotFound
-from notifications.models import Client, Notification, OperatorAction, Pause, ProviderHealth, ProviderPace
+from notifications.models import (
+    Client,
+    Control,
+    ControlAct,
+    Notification,
+    OperatorAction,
+    Pause,
+    ProviderHealth,
+    ProviderPace,
+)
+from notifications.outages import NO_OUTAGES, Outage, Outages
 from notifications.pausing import PauseScope
+from notifications.providers.chains import is_served
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import trouble
 from notifications.status import Status
@@ -157,7 +168,7 @@ def breakers() -> list[BreakerView]:
     rows = {(row.channel, row.provider): row for row in ProviderHealth.objects.all()}
     used = [(str(channel), name) for channel, chain in chains.items() for name in chain]
     left = [key for key, row in rows.items() if key not in used and row.state != BreakerState.CLOSED]
-    resting = dict(ProviderPace.objects.filter(throttled_until__gt=Now()).values_list("provider", "throttled_until"))
+    resting = _resting()
     rates = settings.NOTIFYQ.provider_rates
     return [
         BreakerView(
@@ -171,14 +182,72 @@ def breakers() -> list[BreakerView]:
 
 def breaker(channel: Channel, provider: str) -> BreakerView:
     """One of them; closed when nothing is known of it."""
-    found = (view for view in breakers() if (view.row.channel, view.row.provider) == (channel, provider))
-    fresh = ProviderHealth(channel=channel, provider=provider)
-    return next(found, BreakerView(fresh, None, None))
+    row = ProviderHealth.objects.filter(channel=channel, provider=provider).first()
+    return breaker_of(row or ProviderHealth(channel=channel, provider=provider))
+
+
+def breaker_of(row: ProviderHealth) -> BreakerView:
+    """The one that the row is of, also when it has left its chain."""
+    return BreakerView(row, _resting().get(row.provider), settings.NOTIFYQ.provider_rates.get(row.provider))
+
+
+def is_tripped(channel: str, provider: str) -> bool:
+    """Whether an operator keeps it out of use."""
+    return ProviderHealth.objects.filter(channel=channel, provider=provider, tripped=True).exists()
 
 
 def has_breaker(channel: Channel, provider: str) -> bool:
     """Whether anything was ever noted of it."""
     return ProviderHealth.objects.filter(channel=channel, provider=provider).exists()
+
+
+def outages() -> Outages:
+    """What keeps notifications that are due: one query on tables of a handful of rows; two while something is out."""
+    shut = ProviderHealth.objects.exclude(state=BreakerState.CLOSED).order_by()
+    resting = ProviderPace.objects.filter(throttled_until__gt=Now()).order_by()
+    no_time = Value(None, output_field=DateTimeField())
+    found = list(
+        shut.values_list("channel", "provider", "tripped", "failing_since", "probe_due_at", Now()).union(
+            resting.values_list(Value(""), "provider", Value(False), no_time, "throttled_until", Now()), all=True
+        )
+    )
+    if not found:
+        return NO_OUTAGES
+    rests = {name: until for channel, name, _, _, until, _ in found if not channel}
+    opened = {(row[0], row[1]): row[2:5] for row in found if row[0]}
+    chains = settings.NOTIFYQ.provider_chains
+    pairs = [(channel, name) for channel, chain in chains.items() for name in chain]
+    out = {key: _outage(opened.get(key), rests.get(key[1])) for key in pairs}
+    paused = Pause.objects.filter(ended_at=None, scope=PauseScope.PROVIDER).values_list("value", flat=True)
+    return Outages(
+        found[0][5], {key: outage for key, outage in out.items() if outage is not None}, frozenset(paused), serving
+    )
+
+
+def serving(channel: Channel, recipient: str) -> Sequence[str]:
+    """The names of the chain's providers that serve an address, as far as can be said without building them."""
+    names = settings.NOTIFYQ.provider_chains.get(channel, ())
+    return [n for n in names if is_served((n,), recipient)] if channel is Channel.PUSH else names
+
+
+def _outage(opened: tuple[bool, datetime, datetime | None] | None, rest: datetime | None) -> Outage | None:
+    if opened is None:
+        return None if rest is None else Outage(None, rest)
+    is_tripped, since, probe_at = opened
+    if is_tripped or probe_at is None:
+        return Outage(since, None)
+    return Outage(since, max(probe_at, rest or probe_at))
+
+
+def _resting() -> dict[str, datetime]:
+    rows = ProviderPace.objects.filter(throttled_until__gt=Now())
+    return {provider: until for provider, until in rows.values_list("provider", "throttled_until") if until}
+
+
+def control_acts(control: Control, name: str = "") -> QuerySet[ControlAct]:
+    """What people did to breakers or pauses, the newest first; of one by its name, or of all of the kind."""
+    acts = ControlAct.objects.filter(control=control).order_by("-pk")
+    return acts.filter(name=name) if name else acts
 
 
 def _sender(token: str, email_from: str) -> dict[str, str]:

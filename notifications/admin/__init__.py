@@ -2,6 +2,7 @@
 
 from notifications.admin.bulk import BulkActAdmin
 from notifications.admin.client import ApiKeyAdmin, ClientAdmin
+from notifications.admin.control_act import ControlActAdmin
 from notifications.admin.dead_letter import DeadLetterAdmin
 from notifications.admin.dead_letters import SEE
 from notifications.admin.inbox import InboxEntryAdmin
@@ -21,6 +22,7 @@ __all__ = [
     "BulkActAdmin",
     "ClientAdmin",
     "ContentAdmin",
+    "ControlActAdmin",
     "DeadLetterAdmin",
     "InboxEntryAdmin",
     "LookUpAdmin",

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.matching import bulk_link
 from notifications.admin.rows import short_id
@@ -19,6 +20,7 @@ from notifications.admin.story import TellsStory
 from notifications.admin.story.page import segments_of
 from notifications.admin.ticked import Origin, offer, page_for
 from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
+from notifications.admin.waiting import WaitingFilter
 from notifications.channel import Channel
 from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
 from notifications.receipts import DeliveryStatus
@@ -75,7 +77,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     )
     list_display_links = ("short_id",)
     list_filter: ClassVar[tuple[Any, ...]] = (
-        *(StatusFilter, CreatedFilter, "channel", "priority", "waiting_reason", "client"),
+        *(StatusFilter, CreatedFilter, "channel", "priority", WaitingFilter, "client"),
         *(ErrorFilter, ProviderFilter, SameRecipientFilter),
     )
     list_select_related = ("client",)
@@ -125,6 +127,14 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """What is due and waits for a provider says so; it stands in no row."""
+        changes = super().get_changelist_instance(request)
+        outages = selectors.outages()
+        for notification in changes.result_list:
+            notification.waiting_reason = outages.reason(notification)
+        return changes
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str

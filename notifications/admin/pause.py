@@ -7,11 +7,12 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from notifications import selectors, services
+from notifications.admin.control_act import HasActs, acts_address
 from notifications.errors import InvalidRequest, NotFound
-from notifications.models import Pause
+from notifications.models import Control, Pause
 from notifyq.console import ReadOnlyAdmin, asks_first
 
 
@@ -36,16 +37,20 @@ class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Pause)
-class PauseAdmin(ReadOnlyAdmin):
+class PauseAdmin(HasActs, ReadOnlyAdmin):
     """Only those in force are shown. A row is never changed: it is added, and ended by the action."""
 
     form = PauseForm
+    control = Control.PAUSE
     list_display = ("scope", "value", "reason", "created_by", "created_at")
     fields = list_display
     actions = ("resume_sending",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pause]:
         return selectors.active_pauses()
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"acts_address": acts_address(Control.PAUSE), **(extra_context or {})})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.fields if obj else PauseForm.Meta.fields
@@ -65,7 +70,7 @@ class PauseAdmin(ReadOnlyAdmin):
     def resume_sending(self, request: HttpRequest, rows: list[Pause], reason: str) -> None:
         for pause in rows:
             try:
-                services.resume(pause.pk, by=str(request.user))
+                services.resume(pause.pk, reason=reason, by=str(request.user))
             except NotFound:
                 continue  # somebody else was quicker
             self.log_change(request, pause, f"resumed: {reason}")

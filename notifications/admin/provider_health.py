@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from notifications import services
-from notifications.errors import InvalidRequest, NotFound
-from notifications.models import ProviderHealth, ProviderPace
-from notifyq.console import ReadOnlyAdmin, asks_first
-
-
-class TripForm(forms.ModelForm):  # type: ignore[type-arg]
-    """For one that has never failed, and so has no row yet. Checked by the same service as the API's requests."""
-
-    class Meta:
-        model = ProviderHealth
-        fields = ("channel", "provider", "act_reason")
-        labels = {"act_reason": "Reason"}
-        help_texts = {"provider": "A name from the channel's chain. It is used no more until it is reset."}
-
-    def clean(self) -> dict[str, Any]:
-        values: dict[str, Any] = super().clean() or self.cleaned_data
-        if not self.errors:
-            try:
-                services.check_breaker(values["channel"], values["provider"], values["act_reason"])
-            except NotFound as problem:
-                self.add_error("provider", str(problem))
-            except InvalidRequest as problem:
-                self.add_error("act_reason", str(problem))
-        return values
+from notifications.admin.breaker_page import OPERATE, STATE_TONES, TRIP, WORKERS_TOLD, page_of, trip_page
+from notifications.admin.control_act import HasActs, acts_address
+from notifications.breaker import BreakerState
+from notifications.models import Control, ProviderHealth, ProviderPace
+from notifyq.console import ReadOnlyAdmin, asks_first, badge, instant
 
 
 def _stand(row: ProviderHealth) -> str:
@@ -40,38 +25,74 @@ def _stand(row: ProviderHealth) -> str:
 
 
 @admin.register(ProviderHealth)
-class ProviderHealthAdmin(ReadOnlyAdmin):
-    """One row for each provider that has ever failed, or was tripped; never changed but by the two actions."""
+class ProviderHealthAdmin(HasActs, ReadOnlyAdmin):
+    """One row for each provider that has ever failed, or was tripped; never changed but by trips and resets."""
 
-    form = TripForm
+    control = Control.BREAKER
     list_display = (
-        "channel",
-        "provider",
-        "state",
-        "tripped",
-        "failing_since",
-        "probe_due_at",
-        "failures",
-        "trips",
-        "last_error_code",
-        "act",
-        "acted_by",
+        *("channel", "provider", "state_badge", "out_since", "next_call"),
+        *("failures", "trips", "last_error", "last_act"),
     )
-    fields = (*list_display, "opened_at", "last_error_message", "last_error_at", "acted_at", "act_reason")
+    list_display_links = ("channel", "provider")
     actions = ("trip", "reset")
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.fields if obj else TripForm.Meta.fields
+    @admin.display(description="state")
+    def state_badge(self, row: ProviderHealth) -> SafeString:
+        tone = STATE_TONES[BreakerState(row.state)]
+        return badge("tripped" if row.tripped else row.state.lower().replace("_", " "), tone)
+
+    @admin.display(description="out of use since")
+    def out_since(self, row: ProviderHealth) -> SafeString | str:
+        return instant(row.failing_since)
+
+    @admin.display(description="next call")
+    def next_call(self, row: ProviderHealth) -> SafeString | str:
+        return instant(row.probe_due_at)
+
+    @admin.display(description="last error")
+    def last_error(self, row: ProviderHealth) -> SafeString | str:
+        return format_html("{} {}", row.last_error_code, instant(row.last_error_at)) if row.last_error_code else "-"
+
+    @admin.display(description="last act")
+    def last_act(self, row: ProviderHealth) -> str:
+        return f"{row.act} by {row.acted_by}" if row.act else "-"
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        more = {"title": "Providers", "acts_address": acts_address(Control.BREAKER)}
+        return super().changelist_view(request, {**more, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """One breaker. Only looks; what it offers to do has addresses of its own."""
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
+        if row is None:
+            # What the admin does itself; the stubs leave it out.
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
+        page = {**self.admin_site.each_context(request), "title": f"Provider {row.provider} for {row.channel}"}
+        return TemplateResponse(request, "console/breaker.html", {**page, "opts": self.opts, **page_of(request, row)})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Trip a provider, whether it has a row or not."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return trip_page(request, {**self.admin_site.each_context(request), "opts": self.opts})
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("notifications.add_providerhealth")
+        return request.user.has_perm(TRIP)
 
-    def save_model(self, request: HttpRequest, obj: ProviderHealth, form: Any, change: bool) -> None:
-        view = services.trip_breaker(obj.channel, obj.provider, reason=obj.act_reason, by=str(request.user))
-        obj.pk = view.row.pk
+    def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
+        """No "Add" in the list of all tables: nothing is added."""
+        return {**super().get_model_perms(request), "add": False}
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("notifications.change_providerhealth")
+        return request.user.has_perm(OPERATE)
 
     @admin.action(description="Trip: use it no more until it is reset", permissions=["operate"])
     @asks_first(
@@ -94,7 +115,7 @@ class ProviderHealthAdmin(ReadOnlyAdmin):
 
     def _tell(self, request: HttpRequest, row: ProviderHealth, done: str, reason: str) -> None:
         self.log_change(request, row, f"{done}: {reason}")
-        self.message_user(request, f"{row} is {done}.")
+        self.message_user(request, f"{row} is {done}. {WORKERS_TOLD}")
 
 
 @admin.register(ProviderPace)

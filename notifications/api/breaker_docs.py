@@ -27,9 +27,16 @@ BREAKER = whole_object(
         **_STATE,
         "consecutiveFailures": whole("Failed calls in a row, as far as the workers have said.", minimum=0),
         "openedAt": or_null(instant("When it opened last; null while it is closed.")),
-        "failingSince": or_null(instant("When this outage began; null while it is closed.")),
+        "failingSince": or_null(
+            instant(
+                "Since when it has been out of use without a break: the first opening of this outage, by failures or "
+                "by an operator's trip. The failures that led to it came a little earlier. Null while it is closed."
+            )
+        ),
         "probeDueAt": or_null(instant("From then on one call is tried; null when none is going to be.")),
-        "trips": whole("How often it has opened.", minimum=0),
+        "trips": whole(
+            "How often it has opened: by failures, again after a failed probe, and by operators.", minimum=0
+        ),
         "lastError": or_null(
             whole_object(
                 {
@@ -37,7 +44,7 @@ BREAKER = whole_object(
                     "message": or_null(text("What it means.")),
                     "at": instant("When it was noted."),
                 },
-                "The latest failure that was noted.",
+                "The latest failure that was noted, that of a probe included. Kept when the breaker closes.",
             )
         ),
         "lastAct": or_null(
@@ -109,7 +116,8 @@ trip_breaker = extend_schema(
     tags=["operators"],
     summary="Take a provider out of use",
     description="Opens the breaker and keeps it open, without a probe, until it is reset. The other providers of the "
-    "chain go on. Known to all workers within a second; calls under way are finished. Safe to repeat. Needs the scope "
+    "chain go on. The answer tells what is stored: it takes up to a second until all workers know, or a poll "
+    "(`NOTIFYQ_POLL_SECONDS`) where that is longer; calls under way are finished. Safe to repeat. Needs the scope "
     "`operate`.",
     parameters=[REQUEST_ID, _CHANNEL, _PROVIDER],
     request={JSON: reference("BreakerActRequest")},
@@ -120,8 +128,9 @@ reset_breaker = extend_schema(
     operation_id="resetBreaker",
     tags=["operators"],
     summary="Put a provider into use again",
-    description="Closes the breaker, whoever opened it; failures are counted anew. Safe to repeat. Needs the scope "
-    "`operate`.",
+    description="Closes the breaker, whoever opened it; failures are counted anew, and the rest that the provider "
+    "asked for ends. It takes up to a second until all workers know, or a poll (`NOTIFYQ_POLL_SECONDS`) if longer. "
+    "Safe to repeat. Needs the scope `operate`.",
     parameters=[REQUEST_ID, _CHANNEL, _PROVIDER],
     request={JSON: reference("BreakerActRequest")},
     responses=responses({200: good("Breaker", "It is closed.")}, 404, 415),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -37,7 +38,8 @@ class ListNotifications(NotificationsView):
         values = query_values(request, known, repeatable={"status"}, checks=(read_place, read_filter))
         limit, cursor = read_place(values)
         rows = selectors.listed(self.holder(request).sees, read_filter(values))
-        return Response(paginate(request, rows, limit=limit, cursor=cursor, present=present.notification))
+        shown = partial(present.notification, outages=cache(selectors.outages))
+        return Response(paginate(request, rows, limit=limit, cursor=cursor, present=shown))
 
 
 def read_filter(values: Mapping[str, list[str]]) -> NotificationFilter:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,23 +11,37 @@ from notifications import panels
 from notifications.channel import Priority
 from notifications.counting import Counts
 from notifications.models import Attempt, InboxEntry, LookUp, Notification, OperatorAction, Pause, Receipt
+from notifications.outages import NO_OUTAGES, Outages
 from notifications.selectors import BreakerView
+from notifications.status import Status
 from notifyq.runtime.instants import rfc3339
 
 
-def notification(row: Notification) -> dict[str, Any]:
-    """The answer object; without the bodies."""
+def nothing_is_out() -> Outages:
+    """For answers that tell what is stored."""
+    return NO_OUTAGES
+
+
+def notification(row: Notification, outages: Callable[[], Outages] = nothing_is_out) -> dict[str, Any]:
+    """The answer object; without the bodies.
+
+    Args:
+        outages: what keeps those that are due. Asked only for one that may be kept so; give one that remembers its
+            answer to show many.
+    """
+    may_be_kept = row.status == Status.PENDING and row.parked_by is None
+    out = outages() if may_be_kept else NO_OUTAGES
     return {
         "id": str(row.pk),
         "groupId": str(row.group_id) if row.group_id else None,
         "status": row.status,
-        "waitingReason": row.waiting_reason or None,
+        "waitingReason": out.reason(row) or None,
         "channel": row.channel,
         "recipient": row.recipient,
         "subject": row.content.subject or None,
         "priority": Priority(row.priority).name,
         "sendAt": rfc3339(row.send_at),
-        "dueAt": rfc3339(getattr(row, "expected_at", row.due_at)),
+        "dueAt": rfc3339(_due_at(row, out)),
         "expiresAt": rfc3339(row.expires_at),
         "attemptCount": row.attempt_count,
         "maxAttempts": row.max_attempts,
@@ -51,10 +66,10 @@ def group(group_id: UUID, rows: Iterable[Notification]) -> dict[str, Any]:
     return {"groupId": str(group_id), "notifications": [notification(row) for row in rows]}
 
 
-def notification_in_full(row: Notification) -> dict[str, Any]:
+def notification_in_full(row: Notification, outages: Callable[[], Outages] = nothing_is_out) -> dict[str, Any]:
     """The answer object with the content and the history."""
     content = row.content
-    return notification(row) | {
+    return notification(row, outages) | {
         "body": content.body,
         "htmlBody": content.html_body or None,
         "data": content.data,
@@ -191,6 +206,12 @@ def counts(found: Counts) -> dict[str, Any]:
         "isComplete": found.is_complete,
         "oldestDueAgeSeconds": None if age is None else max(0.0, round(age, 3)),
     }
+
+
+def _due_at(row: Notification, out: Outages) -> datetime:
+    expected_at: datetime = getattr(row, "expected_at", row.due_at)
+    outage = out.keeping(row)
+    return expected_at if outage is None or outage.next_call_at is None else max(expected_at, outage.next_call_at)
 
 
 def _last_error(row: Notification) -> dict[str, str | None] | None:

@@ -24,4 +24,5 @@ class ReadNotification(NotificationsView):
     def get(self, request: Request, notification_id: UUID) -> Response:
         """404 also for another client's."""
         query_values(request, ())
-        return Response(present.notification_in_full(selectors.one(notification_id, self.holder(request).sees)))
+        row = selectors.one(notification_id, self.holder(request).sees)
+        return Response(present.notification_in_full(row, selectors.outages))

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import services
+from notifications import selectors, services
 from notifications.api import openapi, present
 from notifications.api.auth import SENDERS
 from notifications.api.body import read_body
@@ -25,6 +25,5 @@ class RescheduleNotification(NotificationsView):
         """200 means that it is not sent before the new time."""
         values = read_body(request, ("sendAt", "delaySeconds"))
         holder = self.holder(request)
-        return Response(
-            present.notification(services.reschedule(notification_id, holder.sees, holder.operator, **values))
-        )
+        row = services.reschedule(notification_id, holder.sees, holder.operator, **values)
+        return Response(present.notification(row, selectors.outages))

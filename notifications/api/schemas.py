@@ -153,13 +153,22 @@ _NOTIFICATION: dict[str, Schema] = {
         "SENT, FAILED, DEAD_LETTERED, CANCELLED and EXPIRED are final. RECONCILING: it may have been sent, and its "
         "provider is being asked.",
     ),
-    "waitingReason": or_null(one_of(WaitingReason, "Why a PENDING one is not due.")),
+    "waitingReason": or_null(
+        one_of(
+            WaitingReason,
+            "Why a PENDING one is not due, or, with PROVIDER_UNAVAILABLE, why it is due and stays where it is: no "
+            "provider could take it now. (The answer to a creation does not look at the providers.)",
+        )
+    ),
     "channel": one_of(Channel, "What kind of address the recipient is."),
     "recipient": text("In canonical form."),
     "subject": or_null(text("As it was given.")),
     "priority": one_of(Priority.__members__, "As it was given, or NORMAL."),
     "sendAt": instant("The time asked for."),
-    "dueAt": instant("The earliest time of the next try, or, RECONCILING, of the next question; moves with retries."),
+    "dueAt": instant(
+        "The earliest time of the next try, or, RECONCILING, of the next question; moves with retries. While no "
+        "provider could take it, the time at which one of them is called next, where that is known."
+    ),
     "expiresAt": or_null(instant("Not sent after this time.")),
     "attemptCount": whole("Counted attempts so far.", minimum=0),
     "maxAttempts": whole("After so many attempts it is dead-lettered.", minimum=1),

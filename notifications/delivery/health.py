@@ -111,7 +111,7 @@ class Health:
         if verdict.throttled and self.pace.heed(ticket.provider, verdict):
             self._wake()
         if ticket.probe is not None:
-            self._end_probe(line, ticket.probe, sign)
+            self._end_probe(line, ticket.probe, sign, verdict)
         elif not (sign is Sign.ALIVE and line.is_quiet):
             self._count(line, ticket, sign, verdict)
 
@@ -223,9 +223,9 @@ class Health:
                     self._end_probe(self._line(*key), token, None)
             self._read_at = float("-inf")
 
-    def _end_probe(self, line: Line, token: UUID, sign: Sign | None) -> None:
+    def _end_probe(self, line: Line, token: UUID, sign: Sign | None, verdict: Verdict | None = None) -> None:
         with self._lock:
-            line.ended.append((token, sign))
+            line.ended.append((token, sign, verdict))
         self._wake()
 
     def _count(self, line: Line, ticket: Ticket, sign: Sign, verdict: Verdict) -> None:
@@ -253,8 +253,8 @@ class Health:
     def _tell_of_probes(self, key: Key, line: Line) -> int:
         told = 0
         while line.ended:
-            token, sign = line.ended[0]
-            self._note(key, queue.end_probe(key, token, sign, line.rule))
+            token, sign, verdict = line.ended[0]
+            self._note(key, queue.end_probe(key, token, sign, line.rule, verdict))
             with self._lock:
                 line.ended.pop(0)
             told += 1

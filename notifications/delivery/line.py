@@ -9,6 +9,7 @@ from notifications import queue
 from notifications.breaker import BreakerRule, BreakerState, Sign, Tally
 from notifications.channel import Channel
 from notifications.providers.base import Provider
+from notifications.verdict import Verdict
 from notifyq.runtime.clock import elapsed
 
 
@@ -39,7 +40,8 @@ class Line:
         is_closed: calls go through.
         ticket: for any of these calls, made with the first.
         asking: a thread is waiting to be told whether the probe is its own.
-        ended: probes of this process that the others do not know the end of; None stands for one that was not made.
+        ended: probes of this process that the others do not know the end of, and what came back; no sign stands for one
+            that was not made.
     """
 
     def __init__(self, rule: BreakerRule) -> None:
@@ -51,7 +53,7 @@ class Line:
         self.ticket: Ticket | None = None
         self.tally = Tally(rule)
         self.asking = False
-        self.ended: list[tuple[UUID, Sign | None]] = []
+        self.ended: list[tuple[UUID, Sign | None, Verdict | None]] = []
 
     @property
     def is_quiet(self) -> bool:

@@ -4,6 +4,7 @@ from notifications.models.attempt import Attempt
 from notifications.models.bulk_act import BULK_ACTIONS, BulkAct, BulkAction, BulkStatus
 from notifications.models.client import ApiKey, Client
 from notifications.models.content import Content
+from notifications.models.control_act import Control, ControlAct, ControlAction
 from notifications.models.dead_letter import DeadLetter
 from notifications.models.inbox import InboxEntry
 from notifications.models.look_up import LookUp
@@ -26,6 +27,9 @@ __all__ = [
     "BulkStatus",
     "Client",
     "Content",
+    "Control",
+    "ControlAct",
+    "ControlAction",
     "DeadLetter",
     "InboxEntry",
     "LookUp",

@@ -26,7 +26,7 @@ class ProviderHealth(models.Model):
         max_length=9, choices=[(s.value, s.value) for s in BreakerState], default=BreakerState.CLOSED
     )
     failures = models.PositiveIntegerField(default=0, help_text="In a row, while it is CLOSED.")
-    failing_since = models.DateTimeField(null=True, help_text="When this outage began.")
+    failing_since = models.DateTimeField(null=True, help_text="Since when it is out of use without a break.")
     opened_at = models.DateTimeField(null=True, help_text="The latest opening.")
     probe_due_at = models.DateTimeField(null=True, help_text="From then on one call may be tried.")
     probe_token = models.UUIDField(null=True, help_text="Who holds the probe.")
@@ -46,6 +46,7 @@ class ProviderHealth(models.Model):
     class Meta:
         ordering: ClassVar = ["channel", "provider"]
         verbose_name = "breaker"
+        verbose_name_plural = "providers"
         constraints: ClassVar = [
             models.UniqueConstraint("channel", "provider", name="provider_health_one_each"),
             models.CheckConstraint(condition=Q(state__in=list(BreakerState)), name="provider_health_state"),

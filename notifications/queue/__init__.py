@@ -27,6 +27,7 @@ from notifications.queue.health import (
     Seen,
     begin_probe,
     end_probe,
+    hold_breaker,
     read_breakers,
     record_calls,
     reset_breaker,
@@ -34,7 +35,7 @@ from notifications.queue.health import (
 )
 from notifications.queue.insert import insert
 from notifications.queue.outcomes import on_outcome
-from notifications.queue.paces import PaceSeen, end_rest, lease_calls, read_paces, throttle
+from notifications.queue.paces import PaceSeen, lease_calls, read_paces, throttle
 from notifications.queue.pauses import begin_pause, end_pause, pauses_in_force, release_paused
 from notifications.queue.receipts import LIMIT as RECEIPTS_LIMIT
 from notifications.queue.receipts import Once, Taken, TokenUsed, drop_tokens, look_again, receive
@@ -97,11 +98,11 @@ __all__ = [
     "drop_tokens",
     "end_pause",
     "end_probe",
-    "end_rest",
     "expire",
     "fold_tallies",
     "free_askings",
     "given_up_after",
+    "hold_breaker",
     "hold_for_act",
     "insert",
     "lease_calls",

@@ -18,7 +18,10 @@ from django.db.models.functions import Now
 from notifications import breaker as rules
 from notifications.breaker import Breaker, BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
-from notifications.models import ProviderHealth
+from notifications.models import Control, ControlAct, ControlAction, ProviderHealth
+from notifications.queue.control_acts import last_control_act, record_control
+from notifications.queue.paces import end_rest
+from notifications.verdict import Verdict
 from notifyq.leasing import SecondsSince
 from notifyq.runtime.wakeup import notify_after_commit
 
@@ -75,10 +78,8 @@ def record_calls(key: Key, calls: Calls, rule: BreakerRule) -> Change:
 
     Transaction: one short one, or the caller's. Locks: the row. Not to be repeated: failures would count twice.
     """
-    error = {"last_error_code": calls.error_code, "last_error_message": calls.error_message, "last_error_at": Now()}
-    return _change(
-        key, lambda breaker, now: rules.after_calls(breaker, calls, rule, now), **(error if calls.error_code else {})
-    )
+    error = _last_error(calls.error_code, calls.error_message) if calls.error_code else {}
+    return _change(key, lambda breaker, now: rules.after_calls(breaker, calls, rule, now), **error)
 
 
 def begin_probe(key: Key, lease_seconds: float) -> UUID | None:
@@ -95,14 +96,21 @@ def begin_probe(key: Key, lease_seconds: float) -> UUID | None:
     return token if change.after.probe_token == token else None
 
 
-def end_probe(key: Key, token: UUID, sign: Sign | None, rule: BreakerRule) -> Change:
+def end_probe(key: Key, token: UUID, sign: Sign | None, rule: BreakerRule, verdict: Verdict | None = None) -> Change:
     """The probe was answered or not; `sign` is None when no call was made. Safe to repeat.
+
+    Args:
+        verdict: what came back. Of a probe that failed it is the last error from now on.
 
     Transaction: one short one. Locks: the row.
     """
     if sign is None:
         return _change(key, lambda breaker, now: rules.after_no_probe(breaker, token, now))
-    return _change(key, lambda breaker, now: rules.after_probe(breaker, token, sign, rule, now))
+    with transaction.atomic():
+        change = _change(key, lambda breaker, now: rules.after_probe(breaker, token, sign, rule, now))
+        if change.opened and verdict is not None:
+            _rows(key).update(**_last_error(verdict.error_code, verdict.error_message))
+    return change
 
 
 def trip_breaker(key: Key, *, by: str, reason: str) -> Change:
@@ -110,23 +118,49 @@ def trip_breaker(key: Key, *, by: str, reason: str) -> Change:
 
     Transaction: the caller's, or one of its own. Locks: the row.
     """
-    return _act(key, "TRIP", rules.tripped, by=by, reason=reason)
-
-
-def reset_breaker(key: Key, *, by: str, reason: str) -> Change:
-    """An operator closes it. Safe to repeat.
-
-    Transaction: the caller's, or one of its own. Locks: the row.
-    """
-    return _act(key, "RESET", lambda breaker, now: rules.closed(breaker), by=by, reason=reason)
-
-
-def _act(key: Key, act: str, follow: Callable[[Breaker, datetime], Breaker], *, by: str, reason: str) -> Change:
     with transaction.atomic():
-        change = _change(key, follow)
+        change = _change(key, rules.tripped)
         if change.after != change.before:
-            _rows(key).update(act=act, acted_by=by, acted_at=Now(), act_reason=reason)
+            _record(key, ControlAction.TRIP, by=by, reason=reason)
     return change
+
+
+def reset_breaker(key: Key, *, by: str, reason: str) -> tuple[Change, bool]:
+    """An operator closes it, and ends the rest that the provider may have asked for. Safe to repeat.
+
+    Returns:
+        The change, and whether anything came of it: the breaker of a provider that rests may be closed already.
+
+    Transaction: the caller's, or one of its own. Locks: the row, then that of the provider's pace.
+    """
+    with transaction.atomic():
+        change = _change(key, lambda breaker, now: rules.closed(breaker))
+        has_effect = end_rest(key[1]) or change.after != change.before
+        if has_effect:
+            _record(key, ControlAction.RESET, by=by, reason=reason)
+    return change, has_effect
+
+
+def hold_breaker(key: Key) -> ControlAct | None:
+    """Keep everybody else from acting on a breaker until the present transaction ends. Returns the last act on it.
+
+    Transaction: the caller's. Locks: the row, which is made where there is none.
+    """
+    _locked(key)
+    return last_control_act(Control.BREAKER, _name(key))
+
+
+def _record(key: Key, action: ControlAction, *, by: str, reason: str) -> None:
+    _rows(key).update(act=action, acted_by=by, acted_at=Now(), act_reason=reason)
+    record_control(Control.BREAKER, _name(key), action, by=by, reason=reason)
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]} {key[1]}"
+
+
+def _last_error(code: str, message: str) -> dict[str, object]:
+    return {"last_error_code": code, "last_error_message": message, "last_error_at": Now()}
 
 
 def _change(key: Key, follow: Callable[[Breaker, datetime], Breaker], **more: object) -> Change:

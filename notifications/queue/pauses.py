@@ -15,8 +15,9 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from notifications.channel import Channel
-from notifications.models import Notification, Pause
+from notifications.models import Control, ControlAction, Notification, Pause
 from notifications.pausing import Pauses, PauseScope, usable_providers
+from notifications.queue.control_acts import record_control
 from notifications.status import Status, WaitingReason
 from notifyq.leasing import in_transaction_bounded, lock
 from notifyq.leasing.arrays import literal
@@ -51,7 +52,9 @@ def begin_pause(scope: PauseScope, value: str, *, reason: str, created_by: str) 
         try:
             with transaction.atomic():
                 notify_after_commit()  # whoever is idle reads it sooner than at its next poll
-                return Pause.objects.create(scope=scope, value=value, reason=reason, created_by=created_by), True
+                made = Pause.objects.create(scope=scope, value=value, reason=reason, created_by=created_by)
+                record_control(Control.PAUSE, str(made), ControlAction.PAUSE, by=created_by, reason=reason)
+                return made, True
         except IntegrityError:
             present = Pause.objects.filter(scope=scope, value=value, ended_at=None).first()
             if present is not None:
@@ -59,7 +62,7 @@ def begin_pause(scope: PauseScope, value: str, *, reason: str, created_by: str) 
             # It ended between the two statements.
 
 
-def end_pause(pause_id: UUID) -> Pause | None:
+def end_pause(pause_id: UUID, *, by: str, reason: str) -> Pause | None:
     """Let what the pause keeps go on; the workers un-park it. Safe to repeat.
 
     A notification with several providers, all paused, is parked under one of these pauses and has to be looked at
@@ -79,6 +82,7 @@ def end_pause(pause_id: UUID) -> Pause | None:
             others = Pause.objects.filter(scope=PauseScope.PROVIDER, ended_at=None)
             for other in others.select_for_update().order_by("pk"):
                 _renew(other)
+        record_control(Control.PAUSE, str(ended), ControlAction.RESUME, by=by, reason=reason)
         notify_after_commit()
     return ended
 

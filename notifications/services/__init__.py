@@ -2,7 +2,7 @@
 
 from notifications.queue import Actor, BulkFilter, BulkSelection
 from notifications.services.acts import as_seen
-from notifications.services.breakers import check_breaker, reset_breaker, trip_breaker
+from notifications.services.breakers import breaker_as_seen, check_breaker, reset_breaker, trip_breaker
 from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.pauses import check_pause, find_pause, pause, resume
@@ -31,6 +31,7 @@ __all__ = [
     "Submission",
     "as_seen",
     "begin_bulk",
+    "breaker_as_seen",
     "cancel",
     "cancel_together",
     "check_breaker",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.conf import settings
+from django.db import transaction
 
-from notifications import queue, selectors
+from notifications import metrics, queue, selectors
 from notifications.channel import Channel
-from notifications.errors import FieldError, InvalidRequest, NotFound
+from notifications.errors import ActedMeanwhile, FieldError, InvalidRequest, NotFound
 from notifications.selectors import BreakerView
 
 log = logging.getLogger(__name__)
@@ -32,6 +35,8 @@ def trip_breaker(channel: str, provider: str, *, reason: object = None, by: str)
     """
     key, text = check_breaker(channel, provider, reason)
     change = queue.trip_breaker(key, by=by, reason=text)
+    if change.opened:
+        metrics.record_breaker_trip(*key)
     if change.after != change.before:
         log.warning("breaker_tripped", extra={"channel": key[0], "provider": provider, "by": by})
     return selectors.breaker(*key)
@@ -44,10 +49,32 @@ def reset_breaker(channel: str, provider: str, *, reason: object = None, by: str
     Raises, Transaction: as `trip_breaker`.
     """
     key, text = check_breaker(channel, provider, reason)
-    change = queue.reset_breaker(key, by=by, reason=text)
-    if queue.end_rest(provider) or change.after != change.before:
+    _, has_effect = queue.reset_breaker(key, by=by, reason=text)
+    if has_effect:
         log.warning("breaker_reset", extra={"channel": key[0], "provider": provider, "by": by})
     return selectors.breaker(*key)
+
+
+@contextmanager
+def breaker_as_seen(channel: str, provider: str, last_act_id: int) -> Iterator[None]:
+    """Let what is done inside go ahead only where nobody has acted on the breaker since the caller looked: of two
+    clicks, or two windows, one has an effect.
+
+    Args:
+        last_act_id: of the last act on any breaker that the caller could know of; 0 for none.
+
+    Raises:
+        ActedMeanwhile: there is a newer one.
+        NotFound: the channel's chain has no such provider.
+
+    Transaction: one around all of it, or the caller's. Locks: the breaker's row.
+    """
+    key, _ = check_breaker(channel, provider, None)
+    with transaction.atomic():
+        last = queue.hold_breaker(key)
+        if last is not None and last.pk > last_act_id:
+            raise ActedMeanwhile(last.action, last.actor)
+        yield
 
 
 def check_breaker(channel: str, provider: str, reason: object) -> tuple[tuple[Channel, str], str]:

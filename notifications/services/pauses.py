@@ -44,15 +44,19 @@ def pause(scope: object, value: object = None, *, reason: object = None, by: str
     return made, begun
 
 
-def resume(pause_id: UUID, *, by: str) -> Pause:
+def resume(pause_id: UUID, *, reason: object = None, by: str) -> Pause:
     """End one pause. What other pauses keep stays where it is.
+
+    Args:
+        by: who does it, for the record.
 
     Raises:
         NotFound: none with this id is in force.
+        InvalidRequest: the reason is no line of text.
 
     Transaction: the caller's, or one of its own.
     """
-    ended = queue.end_pause(pause_id)
+    ended = queue.end_pause(pause_id, by=by, reason=_line(reason))
     if ended is None:
         raise NotFound("no such pause is in force")
     log.warning("resumed", extra={"pause_id": str(ended.pk), "scope": ended.scope, "value": ended.value, "by": by})
@@ -87,12 +91,22 @@ def check_pause(scope: object, value: object, reason: object) -> tuple[PauseScop
         named = _value(wanted, value)
     except InvalidRequest as problem:
         errors += problem.errors
-    text = "" if reason is None else reason
-    if not isinstance(text, str) or len(text) > REASON_MAX_LENGTH or not text.isprintable():
-        errors.append(FieldError("reason", "invalid", f"must be at most {REASON_MAX_LENGTH} printable characters"))
+    text = ""
+    try:
+        text = _line(reason)
+    except InvalidRequest as problem:
+        errors += problem.errors
     if errors:
         raise InvalidRequest(errors)
-    return wanted, named, str(text)
+    return wanted, named, text
+
+
+def _line(reason: object) -> str:
+    text = "" if reason is None else reason
+    if not isinstance(text, str) or len(text) > REASON_MAX_LENGTH or not text.isprintable():
+        wrong = FieldError("reason", "invalid", f"must be at most {REASON_MAX_LENGTH} printable characters")
+        raise InvalidRequest([wrong])
+    return text
 
 
 def _scope(scope: object) -> PauseScope:

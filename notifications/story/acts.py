@@ -63,6 +63,7 @@ class Field:
     Attributes:
         kind: of an `<input>`, or `select`.
         options: (value, label) of a `select`.
+        max_length: of a text.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Field:
     is_required: bool = False
     help: str = ""
     options: Sequence[tuple[str, str]] = ()
+    max_length: int = 500
 
 
 REASON = Field(name="reason", label="Reason, for the record", is_required=True)

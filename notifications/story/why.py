@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from notifications.outages import Outage
 from notifications.outcome import BUG, LOST, NOT_DELIVERED, UNCONFIRMED
 from notifications.status import Status, WaitingReason
 from notifications.story.said import Said
@@ -42,7 +43,7 @@ class Facts:
         changed_at: the last change of its row; of one that is held, the claim.
         expected_at: behind a full rate limit, when its next slot is expected; else `due_at`.
         pause: the one in force that keeps it, or would as soon as it is due.
-        unavailable_since: since when no provider takes it, where that is known.
+        outage: what keeps it, as no provider could take it, or would if it were due.
         asked_at, asked_count: how often its provider was asked what became of it, and when last.
         workers_alive: processes with a fresh heartbeat.
         last_act: of an operator.
@@ -68,7 +69,7 @@ class Facts:
     lease_expires_at: datetime | None = None
     sending_provider: str = ""
     pause: PauseFacts | None = None
-    unavailable_since: datetime | None = None
+    outage: Outage | None = None
     asked_at: datetime | None = None
     asked_count: int = 0
     workers_alive: int = 0
@@ -141,15 +142,25 @@ def _failed_so_far(facts: Facts) -> str:
 def _unavailable(facts: Facts) -> Said:
     who = facts.unconfirmed_provider or "No provider"
     takes = "takes nothing now" if facts.unconfirmed_provider else "can take it now"
-    since: Said = () if facts.unavailable_since is None else (", since ", facts.unavailable_since)
+    began = facts.outage.since if facts.outage else None
+    since: Said = () if began is None else (", since ", began)
     return (f"{who} {takes}", *since)
+
+
+def _until(outage: Outage, now: datetime) -> Said:
+    if outage.next_call_at is None:
+        return (": it keeps its place, and goes on when an operator resets the breaker.",)
+    if outage.next_call_at <= now:
+        return (": one call is due now, and it goes on once that is answered.",)
+    when: Said = (outage.next_call_at, ", in ", outage.next_call_at - now)
+    return (": the next call is tried at ", *when, ", and it goes on once that is answered.")
 
 
 def _due(facts: Facts, now: datetime) -> Said:
     if facts.pause is not None:
         return _paused(facts)
-    if facts.unavailable_since is not None:
-        return (*_unavailable(facts), ": it goes on as soon as one can.")
+    if facts.outage is not None:
+        return (*_unavailable(facts), *_until(facts.outage, now))
     age = now - facts.due_at
     since: Said = ("It is due since ", facts.due_at, ", for ", age, ", and no worker has claimed it yet: ")
     if not facts.workers_alive:

@@ -19,10 +19,16 @@ BULK_ACTS = "/admin/bulk/"
 BULK_PREVIEW = "/admin/bulk/preview/?act=retry"
 NOTIFICATIONS = "/admin/notifications/notification/"
 PROVIDERS = "/admin/notifications/providerhealth/"
+TRIP_PROVIDER = f"{PROVIDERS}add/"
+CONTROL_ACTS = "/admin/notifications/controlact/"
 PAUSES = "/admin/notifications/pause/"
 WEBHOOK_EVENTS = "/admin/webhooks/webhookevent/"
 REDELIVER_PREVIEW = "/admin/webhooks/webhookevent/redeliver-all/?status=finished"
 BAR = "nav.nq-bar"
+
+
+def breaker(breaker_id: int) -> str:
+    return f"{PROVIDERS}{breaker_id}/change/"
 
 
 def forged_retry(notification_id: UUID) -> tuple[str, dict[str, str]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from notifications.models import Notification, OperatorAction
+from notifications import services
+from notifications.models import Notification, OperatorAction, ProviderHealth
 from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
@@ -41,6 +42,8 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
     stranger, operator = visitors.open(None, color_scheme=scheme), visitors.open(Role.OPERATOR, color_scheme=scheme)
     addresses = [pages.FRONT, pages.DEAD_LETTERS, pages.DEAD_LETTER_LIST, pages.NOTIFICATIONS, pages.PAUSES]
     addresses += [pages.notification(story.pk), pages.PROVIDERS, pages.WEBHOOK_EVENTS, pages.BULK_PREVIEW]
+    services.trip_breaker("SMS", "sandbox", reason="it is slow", by="ada")
+    addresses += [pages.TRIP_PROVIDER, pages.breaker(ProviderHealth.objects.get().pk), pages.CONTROL_ACTS]
     addresses += [pages.REDELIVER_PREVIEW]
 
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]

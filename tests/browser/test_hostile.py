@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from notifications.models import Client, Notification, OperatorAction, Pause, ProviderHealth, Worker
+from notifications.models import Client, ControlAct, Notification, OperatorAction, Pause, ProviderHealth, Worker
 from notifications.status import Status
 from notifications.verdict import Outcome
 from tests.browser import IN_THE_BROWSER, pages
@@ -52,6 +52,7 @@ def hostile(db: None) -> Notification:
     )
     Pause.objects.create(scope="CLIENT", value=str(client.pk), created_by=EVIL, reason=EVIL)
     Worker.objects.create(id="w", role="delivery", host=EVIL, pid=1)
+    ControlAct.objects.create(control="BREAKER", name="EMAIL sandbox", action="TRIP", actor=EVIL, reason=EVIL)
     ProviderHealth.objects.create(
         channel="EMAIL", provider="sandbox", last_error_code=EVIL[:40], last_error_message=EVIL, act_reason=EVIL
     )
@@ -65,6 +66,7 @@ def addresses(row: Notification) -> Iterator[str]:
     yield f"/admin/notifications/deadletter/{row.pk}/change/"
     yield from ("/admin/notifications/operatoraction/", "/admin/notifications/attempt/")
     yield from ("/admin/webhooks/webhookendpoint/", pages.PROVIDERS, pages.BULK_PREVIEW)
+    yield from (pages.TRIP_PROVIDER, pages.breaker(ProviderHealth.objects.get().pk), pages.CONTROL_ACTS)
     yield f"{pages.BULK_PREVIEW}&error_code={quote(EVIL)}&recipient={quote(EVIL)}"
     yield f"{pages.NOTIFICATIONS}?q={quote(EVIL)}&status={quote(EVIL)}"
     yield f"{pages.DEAD_LETTER_LIST}?q={quote(EVIL)}&error_code={quote(EVIL[:40])}&client={quote(EVIL)}"

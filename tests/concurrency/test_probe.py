@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models.functions import Now
 
-from notifications import queue
+from notifications import queue, services
 from notifications.breaker import BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
-from notifications.models import ProviderHealth
+from notifications.errors import ActedMeanwhile
+from notifications.models import ControlAct, ProviderHealth
 from tests.support.rivals import run_together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,3 +75,18 @@ def test_rate__leased_by_four_workers_at_once__is_given_out_once() -> None:
     began = time.monotonic()
     counts = run_together([lambda: queue.lease_calls("a", 20.0)] * 4)
     assert 5 <= sum(counts) <= 5 + 20.0 * (time.monotonic() - began)
+
+
+def test_acts__of_four_who_looked_at_the_same__have_one_effect(open_breaker: None) -> None:
+    def act(by: str) -> bool:
+        try:
+            with services.breaker_as_seen("EMAIL", "a", 0):
+                services.reset_breaker("EMAIL", "a", by=by)
+        except ActedMeanwhile:
+            return False
+        return True
+
+    done = run_together([partial(act, by) for by in ("ada", "bob", "cyd", "dan")])
+
+    assert sum(done) == 1
+    assert ControlAct.objects.count() == 1

@@ -14,6 +14,7 @@ from notifications.models import (
     BulkAct,
     Client,
     Content,
+    ControlAct,
     DeadLetter,
     InboxEntry,
     LookUp,
@@ -111,8 +112,9 @@ def rows():
         actor="ada",
         reason="why",
     )
+    steering = ControlAct.objects.create(control="PAUSE", name="ALL", action="PAUSE", actor="ada")
     made = (shop, key, notification, content, attempt, worker, pause, action, receipt, said, dead, entry, tally)
-    return {type(row): row for row in (*made, health, pace, bulk)}
+    return {type(row): row for row in (*made, health, pace, bulk, steering)}
 
 
 def address(model, what, *args):

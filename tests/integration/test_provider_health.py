@@ -6,6 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -13,7 +14,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from notifications import queue, services
-from notifications.breaker import BreakerRule, BreakerState
+from notifications.breaker import BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
 from notifications.delivery.attempt import Deliverer
 from notifications.delivery.controls import Controls
@@ -202,6 +203,44 @@ def test_probe__fails__opens_again() -> None:
     row = ProviderHealth.objects.get()
     assert (row.state, row.trips) == (BreakerState.OPEN, 2)
     assert desk.claim() == []
+
+
+def test_probe__fails_otherwise_than_what_opened_it__is_the_last_error_from_then_on() -> None:
+    desk = Desk(Vendor("a", Verdict.provider_fault("20003", "authenticate"), Verdict.temporary("http_503")))
+    add(2)
+    desk.work(1)
+    hour_ago = ago(3600)
+    ProviderHealth.objects.update(probe_due_at=Now(), last_error_at=hour_ago)
+    desk.refresh()
+
+    with_claimer(desk, *desk.claim())
+    desk.refresh()
+
+    row = ProviderHealth.objects.get()
+    assert (row.state, row.last_error_code, row.last_error_message) == (BreakerState.OPEN, "http_503", "")
+    assert row.last_error_at > hour_ago
+
+
+@pytest.mark.parametrize("sign", [Sign.ALIVE, Sign.NONE, None])
+def test_probe__that_did_not_fail__leaves_the_last_error(sign: Sign | None) -> None:
+    key = (EMAIL, "a")
+    queue.record_calls(key, Calls(0, failures=2, opens=True, error_code="connect_failed"), RULE)
+    ProviderHealth.objects.update(probe_due_at=Now())
+    token = queue.begin_probe(key, 10.0)
+    assert token is not None
+
+    queue.end_probe(key, token, sign, RULE, Verdict.temporary("http_429", throttled=True))
+
+    assert ProviderHealth.objects.get().last_error_code == "connect_failed"
+
+
+def test_probe__lost_to_another__says_nothing_of_the_last_error_either() -> None:
+    key = (EMAIL, "a")
+    queue.record_calls(key, Calls(0, failures=2, opens=True, error_code="connect_failed"), RULE)
+
+    queue.end_probe(key, uuid4(), Sign.FAILURE, RULE, Verdict.temporary("http_503"))
+
+    assert ProviderHealth.objects.get().last_error_code == "connect_failed"
 
 
 def test_probe__of_a_row_that_may_not_begin__is_still_due() -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from notifications.outages import Outage
 from notifications.status import FINAL, Status, WaitingReason
 from notifications.story.said import Said
 from notifications.story.why import ActFacts, Facts, PauseFacts, why
@@ -60,13 +61,37 @@ def test_retry_backoff__not_due__says_which_attempt_follows_when() -> None:
 
 
 def test_provider_unavailable__known_since__says_since_when_and_next_try() -> None:
-    told = sentence(Status.PENDING, WaitingReason.PROVIDER_UNAVAILABLE, due_at=NOW + HOUR, unavailable_since=NOW - HOUR)
+    outage = Outage(NOW - HOUR, NOW + HOUR)
+    told = sentence(Status.PENDING, WaitingReason.PROVIDER_UNAVAILABLE, due_at=NOW + HOUR, outage=outage)
     assert told == "No provider can take it now, since 11:00: it is tried again at 13:00, in 1:00:00."
 
 
-def test_due__no_provider_takes_it__says_since_when() -> None:
-    told = sentence(Status.PENDING, unavailable_since=NOW - HOUR)
-    assert told == "No provider can take it now, since 11:00: it goes on as soon as one can."
+@pytest.mark.parametrize(
+    ("outage", "expected"),
+    [
+        (
+            Outage(NOW - HOUR, NOW + HOUR),
+            "No provider can take it now, since 11:00: the next call is tried at 13:00, in 1:00:00, and it goes on "
+            "once that is answered.",
+        ),
+        (
+            Outage(NOW - HOUR, NOW),
+            "No provider can take it now, since 11:00: one call is due now, and it goes on once that is answered.",
+        ),
+        (
+            Outage(NOW - HOUR, None),
+            "No provider can take it now, since 11:00: it keeps its place, and goes on when an operator resets the "
+            "breaker.",
+        ),
+        (
+            Outage(None, NOW + HOUR),
+            "No provider can take it now: the next call is tried at 13:00, in 1:00:00, and it goes on once that is "
+            "answered.",
+        ),
+    ],
+)
+def test_due__no_provider_takes_it__says_since_when_and_until_when(outage: Outage, expected: str) -> None:
+    assert sentence(Status.PENDING, WaitingReason.PROVIDER_UNAVAILABLE, outage=outage) == expected
 
 
 def test_provider_unavailable__bound_to_one__names_it() -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from notifications import selectors
 from notifications.channel import Channel
 from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
+from notifications.outages import NO_OUTAGES
 from notifications.pausing import Pauses, PauseScope, usable_providers
 from notifications.status import Status
 from notifications.story.why import ActFacts, Facts, PauseFacts
@@ -56,11 +57,12 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
     """
     waits = row.status == Status.PENDING
     last = actions[-1] if actions else None
+    outages = selectors.outages() if waits else NO_OUTAGES
     return Facts(
         status=Status(row.status),
         due_at=row.due_at,
         changed_at=row.updated_at,
-        waiting_reason=row.waiting_reason,
+        waiting_reason=outages.reason(row),
         expected_at=_expected_at(row),
         expires_at=row.expires_at,
         finished_at=row.finished_at,
@@ -77,7 +79,7 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
         lease_expires_at=row.lease_expires_at,
         sending_provider=row.sending_provider,
         pause=_pause(row) if waits else None,
-        unavailable_since=_unavailable_since(row) if waits else None,
+        outage=outages.of(Channel(row.channel), row.recipient, row.unconfirmed_provider),
         asked_at=row.reconciled_at,
         asked_count=row.look_up_count,
         workers_alive=_count_alive(now) if waits else 0,
@@ -105,16 +107,6 @@ def _pause(row: Notification) -> PauseFacts | None:
     keeping = row.parked_by or pauses.keeping(channel=channel, client_id=row.client_id, providers=usable)
     found = next((pause for pause in in_force if pause.parking_id == keeping), None)
     return None if found is None else PauseFacts(_what(found, row), found.created_by, found.created_at, found.reason)
-
-
-def _unavailable_since(row: Notification) -> datetime | None:
-    """Since when every provider that could take it has been failing."""
-    channel = Channel(row.channel)
-    usable = usable_providers(settings.NOTIFYQ.provider_chains.get(channel, ()), row.unconfirmed_provider)
-    health = {view.row.provider: view.row for view in selectors.breakers() if view.row.channel == channel}
-    since = [health[name].failing_since if name in health else None for name in usable]
-    known = [at for at in since if at is not None]
-    return max(known) if known and len(known) == len(since) else None
 
 
 def _what(pause: Pause, row: Notification) -> str:

@@ -23,6 +23,9 @@ class Command(TeachingCommand):
         parser.add_argument("scope", choices=list(PauseScope), metavar="SCOPE", help=", ".join(PauseScope))
         parser.add_argument("value", nargs="?", metavar="VALUE", help="the channel, provider or client; none for ALL")
 
+        parser.add_argument("--reason", default="", help="for whoever wonders later")
+
     def run(self, **options: Any) -> None:
         found = services.find_pause(options["scope"], options["value"])
-        self.stdout.write(f"{services.resume(found.pk, by=f'command:{system_user()}')} goes on")
+        ended = services.resume(found.pk, reason=options["reason"], by=f"command:{system_user()}")
+        self.stdout.write(f"{ended} goes on")
