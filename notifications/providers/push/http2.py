@@ -28,6 +28,7 @@ from notifications.providers.resolver import resolve
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS
 from notifications.verdict import Verdict
+from notifyq.runtime.identity import USER_AGENT
 
 # Its lines name hosts and the headers of answers.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
@@ -136,10 +137,9 @@ class _Line(httpcore2.NetworkBackend):
     ) -> Answer | Verdict:
         connect = min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
         spans = {"connect": connect, "read": timeout_seconds, "write": timeout_seconds, "pool": timeout_seconds}
+        named = [("user-agent", USER_AGENT), *headers.items()]
         connection = self._connection = self._connection or self._new()
-        with connection.stream(
-            "POST", url, headers=list(headers.items()), content=content, extensions={"timeout": spans}
-        ) as response:
+        with connection.stream("POST", url, headers=named, content=content, extensions={"timeout": spans}) as response:
             body = bytearray()
             for piece in response.iter_stream():
                 body += piece
