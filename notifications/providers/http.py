@@ -31,7 +31,9 @@ _MAX_DEPTH = 64
 # A bracket, or a whole string, which may hold brackets; one that never ends is taken to the end, to stay linear.
 _TOKENS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _THROTTLED = frozenset({408, 425, 429})
-_ACCOUNT_REFUSED = frozenset({401, 403, 404})
+# In each of them the server says that it did not do what was asked, and not because of this message: the credentials,
+# the address, the method, the form of the request. Source: RFC 9110 section 15.5.
+_ACCOUNT_REFUSED = frozenset({401, 403, 404, 405, 411, 415})
 
 
 @dataclass(frozen=True, slots=True)

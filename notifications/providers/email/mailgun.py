@@ -3,7 +3,9 @@
 Mailgun drops no repeats, but can be asked: the Message-ID that we choose is its own id for the mail.
 
 Source: Mailgun's API reference and user manual (documentation.mailgun.com: messages, events, event polling), read
-2026-11-30; that a wrong address is answered with 200 and a banner, django-anymail 15.2.
+2026-11-30; its page on response codes, which "all follow standard HTTP definitions" (read 2026-11-30), and for 402
+"parameters were valid but request failed", as its clients have it; that a wrong address is answered with 200 and a
+banner, django-anymail 15.2.
 """
 
 from __future__ import annotations
@@ -127,6 +129,8 @@ def _form(message: Message, envelope: Envelope) -> dict[str, str]:
 def _verdict(answer: Answer) -> Verdict:
     fields = answer.fields()
     text = fields.get("message")
+    if answer.status == 402:
+        return Verdict.provider_fault("http_402", "Mailgun refuses the account: not active, or not paid")
     if not isinstance(text, str):
         return status_verdict(answer)
     if answer.status == 200 and text.startswith(_QUEUED) and (message_id := proof(fields.get("id"))):

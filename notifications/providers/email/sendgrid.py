@@ -3,7 +3,7 @@
 SendGrid drops no repeats, but can be asked: `custom_args` carry our key into its logs and its events.
 
 Source: Twilio's OpenAPI descriptions of "mail send" and "email logs" (sendgrid-oai, 2026-01), and its pages on errors
-and rate limits (docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api), read 2026-11-30.
+and rate limits (docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api) and "4XX API errors", read 2026-11-30.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ _FIELDS: tuple[tuple[str, Outcome], ...] = (
     ("subject", Outcome.REJECTED),
     ("content", Outcome.REJECTED),
 )
+# Documented as failed requests, for reasons that no other message would change.
+_ACCOUNT_REFUSED = {
+    406: "SendGrid misses a header",
+    451: "SendGrid may not take the mail here: the account's data belongs into another region",
+}
 _FIELD = re.compile(r"[a-z_]+(?:\.[a-z0-9_-]+)*")
 
 
@@ -119,6 +124,8 @@ def _verdict(answer: Answer) -> Verdict:
         return Verdict.accepted(message_id)
     if answer.status == 413:
         return Verdict.rejected("http_413", "SendGrid takes no mail of this size")
+    if answer.status in _ACCOUNT_REFUSED:
+        return Verdict.provider_fault(f"http_{answer.status}", _ACCOUNT_REFUSED[answer.status])
     errors = _errors(answer.fields())
     if answer.status != 400 or not errors:
         return status_verdict(answer)

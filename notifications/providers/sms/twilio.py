@@ -109,7 +109,7 @@ class TwilioProvider(HttpProvider):
             name,
             account_sid=account_sid,
             auth=_auth(settings, prefix, account_sid),
-            sender=account.sender(settings, prefix, also=MESSAGING_SERVICE),
+            sender=account.sender(settings, prefix, also=MESSAGING_SERVICE, plus_optional=False),
             receipts_address=account.receipts_address(settings, name),
             url=settings.url(f"{prefix}_URL", DEFAULT_URL),
         )
