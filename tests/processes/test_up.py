@@ -222,7 +222,8 @@ def test_up__provider_without_its_settings__one_line_and_nothing_started(data_di
     text = refused.rest()
     assert refused.process.returncode == 2
     (line,) = text.splitlines()
-    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL is not set")
+    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL (such as smtp://user:password@host:587) and NOTIFYQ_EMAIL_FROM")
+    assert "are not set; they are needed because EMAIL goes through smtp" in line
     assert_nothing_runs(data_dir)
 
 

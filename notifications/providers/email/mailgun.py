@@ -23,6 +23,7 @@ from notifications.providers.email.mailbox import Mailbox, ascii_domain
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import absent, cannot_say
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Finding, Outcome, Verdict
 
 DEFAULT_URL = "https://api.mailgun.net"
@@ -57,6 +58,9 @@ class MailgunProvider(HttpProvider):
 
     kind: ClassVar[str] = "mailgun"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"API_KEY": "", "DOMAIN": "mail.example.com", **EMAIL_FROM}, ("URL", "LOOKUP")
+    )
 
     def __init__(self, name: str, url: str, domain: str, api_key: str, sender: Mailbox, *, lookup: bool = True) -> None:
         super().__init__(name, CAPABILITIES if lookup else replace(CAPABILITIES, lookup=None))

@@ -15,6 +15,7 @@ from notifications.providers.email.envelope import Envelope, address, quoted_for
 from notifications.providers.email.mailbox import Mailbox
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Outcome, Verdict
 
 DEFAULT_URL = "https://api.resend.com"
@@ -55,6 +56,7 @@ class ResendProvider(HttpProvider):
 
     kind: ClassVar[str] = "resend"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames({"API_KEY": "", **EMAIL_FROM}, ("URL",))
 
     def __init__(self, name: str, url: str, api_key: str, sender: Mailbox) -> None:
         super().__init__(name, CAPABILITIES)

@@ -23,6 +23,7 @@ from notifications.providers.http import Answer, HttpProvider, proof, status_ver
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import cannot_say
 from notifications.providers.retry_after import parse_reset
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Finding, Outcome, Verdict
 
 DEFAULT_URL = "https://api.sendgrid.com"
@@ -51,6 +52,7 @@ class SendGridProvider(HttpProvider):
 
     kind: ClassVar[str] = "sendgrid"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames({"API_KEY": "", **EMAIL_FROM}, ("URL", "LOOKUP"))
 
     def __init__(self, name: str, url: str, api_key: str, sender: Mailbox, *, lookup: bool = True) -> None:
         super().__init__(name, CAPABILITIES if lookup else replace(CAPABILITIES, lookup=None))

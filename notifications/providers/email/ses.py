@@ -23,6 +23,7 @@ from notifications.providers.email.mime import encoded_words, is_plain
 from notifications.providers.email.ses_signing import Signer, find_signer
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Outcome, Verdict
 
 PATH = "/v2/email/outbound-emails"
@@ -65,6 +66,9 @@ class SesProvider(HttpProvider):
 
     kind: ClassVar[str] = "ses"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"REGION": "eu-west-1", **EMAIL_FROM}, ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIGURATION_SET", "URL")
+    )
 
     def __init__(self, name: str, url: str, signer: Signer, sender: Mailbox, configuration_set: str = "") -> None:
         super().__init__(name, CAPABILITIES)

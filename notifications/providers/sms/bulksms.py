@@ -17,6 +17,7 @@ from notifications.providers.base import Capabilities, DuplicateHarm, FoundBy, L
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import absent, cannot_say
+from notifications.providers.setting_names import SettingNames
 from notifications.providers.sms import account, short_key
 from notifications.verdict import Finding, Verdict
 
@@ -37,6 +38,9 @@ class BulkSmsProvider(HttpProvider):
 
     kind: ClassVar[str] = "bulksms"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"TOKEN_ID": "", "TOKEN_SECRET": ""}, ("FROM", "NOTIFYQ_SMS_FROM", "URL", "NOTIFYQ_RECEIPTS_URL")
+    )
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import SMS_FROM, SettingNames
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.providers.sms.twilio_search import LOOKUP, Search, list_path
@@ -75,6 +76,9 @@ class TwilioProvider(HttpProvider):
 
     kind: ClassVar[str] = "twilio"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"ACCOUNT_SID": "", "AUTH_TOKEN|API_KEY": "", **SMS_FROM}, ("API_SECRET", "URL", "NOTIFYQ_RECEIPTS_URL")
+    )
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from notifications.channel import Channel
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import SMS_FROM, SettingNames
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.providers.sms.vonage_credentials import Credentials, read_credentials
@@ -57,6 +58,10 @@ class VonageProvider(HttpProvider):
 
     kind: ClassVar[str] = "vonage"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"APPLICATION_ID|API_KEY": "", **SMS_FROM},
+        ("PRIVATE_KEY", "API_SECRET", "URL", "REPORTS_URL", "NOTIFYQ_RECEIPTS_URL"),
+    )
 
     def __init__(
         self,
