@@ -10,7 +10,7 @@ import re
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from notifications.providers.deadline import Deadline
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS, bounded, new_session
 from notifications.providers.trouble import network_verdict, read_timeout
+from notifications.providers.vendor_words import sentence, url_texts
 from notifications.verdict import Verdict
 
 MAX_ANSWER_BYTES = 256 * 1024
@@ -43,12 +44,14 @@ class Answer:
     Attributes:
         headers: names in lower case.
         retry_after_seconds: 0 to 3600, or None.
+        sent: what it answers, as texts and collections of them; nothing of that is repeated.
     """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     retry_after_seconds: float | None = None
+    sent: object = field(default=(), repr=False)
 
     def json(self) -> Any:
         """The decoded body, or None where it is not JSON in UTF-8, or nested more than 64 deep."""
@@ -62,6 +65,14 @@ class Answer:
         """The decoded body where it is a JSON object, else an empty one."""
         document = self.json()
         return document if isinstance(document, dict) else {}
+
+    def telling(self, text: str) -> str:
+        """A text of ours for the record of the attempt, with the vendor's own sentence behind it where it has one.
+
+        What in that is private is hidden. Not for logs all the same.
+        """
+        said = sentence(self.json(), self.body, self.sent)
+        return f'{text}; it says "{said}"' if said else text
 
 
 def proof(value: object) -> str:
@@ -121,9 +132,10 @@ class HttpProvider(Provider):
             return _invalid_header()
         try:
             with bounded(timeout_seconds) as deadline:
-                return self._exchange(session, prepared, timeout_seconds, deadline)
+                answer = self._exchange(session, prepared, timeout_seconds, deadline)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             return read_timeout() if deadline.fired else network_verdict(error)
+        return answer if isinstance(answer, Verdict) else replace(answer, sent=[url_texts(url), content])
 
     def close(self) -> None:
         with self._sessions_lock:
@@ -160,6 +172,7 @@ def status_verdict(answer: Answer) -> Verdict:
     code, text = f"http_{answer.status}", f"answered {answer.status}"
     if 300 <= answer.status < 400:
         return Verdict.provider_fault("redirected", f"{text}: the configured address is not the right one")
+    text = answer.telling(text) if answer.status >= 400 else text
     if answer.status in _ACCOUNT_REFUSED:
         return Verdict.provider_fault(code, text)
     if answer.status in _THROTTLED:
@@ -171,7 +184,7 @@ def status_verdict(answer: Answer) -> Verdict:
         )
     if answer.status >= 500:
         return Verdict.unconfirmed(code, text, retry_after_seconds=answer.retry_after_seconds)
-    return Verdict.unconfirmed("no_proof", f"{text}, with nothing that proves acceptance or refusal")
+    return Verdict.unconfirmed("no_proof", f"nothing proves acceptance or refusal: {text}")
 
 
 def _too_deep(text: str) -> bool:

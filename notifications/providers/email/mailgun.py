@@ -134,23 +134,25 @@ def _verdict(answer: Answer) -> Verdict:
     fields = answer.fields()
     text = fields.get("message")
     if answer.status == 402:
-        return Verdict.provider_fault("http_402", "Mailgun refuses the account: not active, or not paid")
+        return Verdict.provider_fault("http_402", answer.telling("Mailgun refuses the account"))
     if not isinstance(text, str):
         return status_verdict(answer)
     if answer.status == 200 and text.startswith(_QUEUED) and (message_id := proof(fields.get("id"))):
         return Verdict.accepted(message_id)
     if answer.status == 413:
-        return Verdict.rejected("http_413", "Mailgun takes no mail of this size")
-    return _refusal(text.lower()) if answer.status == 400 else status_verdict(answer)
+        return Verdict.rejected("http_413", answer.telling("Mailgun takes no mail of this size"))
+    return _refusal(answer, text.lower()) if answer.status == 400 else status_verdict(answer)
 
 
-def _refusal(text: str) -> Verdict:
-    """400: certainly not taken. The text is not repeated; it may quote the recipient."""
+def _refusal(answer: Answer, text: str) -> Verdict:
+    """400: certainly not taken."""
     for part, outcome, code in _TEXTS:
         if part in text:
             make = Verdict.provider_fault if outcome is Outcome.PROVIDER_FAULT else Verdict.rejected
-            return make(code, f"Mailgun refuses: {code.replace('_', ' ')}")
-    return Verdict.temporary("http_400", "Mailgun refuses the request for a reason that this adapter does not know")
+            return make(code, answer.telling(f"Mailgun refuses: {code.replace('_', ' ')}"))
+    return Verdict.temporary(
+        "http_400", answer.telling("Mailgun refuses the request for a reason that this adapter does not know")
+    )
 
 
 def _finding(answer: Answer, message_id: str, since: datetime) -> Finding:

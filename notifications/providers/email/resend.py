@@ -108,10 +108,11 @@ def _verdict(answer: Answer) -> Verdict:
     if outcome is None or not isinstance(name, str):
         return status_verdict(answer)
     if outcome is Outcome.UNCONFIRMED:
-        return Verdict.unconfirmed(name, "Resend knows the key already", retry_after_seconds=answer.retry_after_seconds)
+        known = answer.telling("Resend knows the key already")
+        return Verdict.unconfirmed(name, known, retry_after_seconds=answer.retry_after_seconds)
     if outcome is Outcome.REJECTED and not _is_about_account(answer.status, fields.get("message")):
-        return Verdict.rejected(name, f"Resend refuses: {name.replace('_', ' ')}")
-    return Verdict.provider_fault(name, f"Resend refuses the account: {name.replace('_', ' ')}")
+        return Verdict.rejected(name, answer.telling(f"Resend refuses: {name.replace('_', ' ')}"))
+    return Verdict.provider_fault(name, answer.telling(f"Resend refuses the account: {name.replace('_', ' ')}"))
 
 
 def _is_about_account(status: int, text: object) -> bool:

@@ -125,13 +125,13 @@ def _verdict(answer: Answer) -> Verdict:
     if answer.status == 202 and (message_id := proof(answer.headers.get("x-message-id"))):
         return Verdict.accepted(message_id)
     if answer.status == 413:
-        return Verdict.rejected("http_413", "SendGrid takes no mail of this size")
+        return Verdict.rejected("http_413", answer.telling("SendGrid takes no mail of this size"))
     if answer.status in _ACCOUNT_REFUSED:
-        return Verdict.provider_fault(f"http_{answer.status}", _ACCOUNT_REFUSED[answer.status])
+        return Verdict.provider_fault(f"http_{answer.status}", answer.telling(_ACCOUNT_REFUSED[answer.status]))
     errors = _errors(answer.fields())
     if answer.status != 400 or not errors:
         return status_verdict(answer)
-    return _refusal([error.get("field") for error in errors])
+    return _refusal(answer, [error.get("field") for error in errors])
 
 
 def _errors(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -139,13 +139,15 @@ def _errors(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
 
 
-def _refusal(fields: list[object]) -> Verdict:
-    """400 with a list of errors: certainly not taken. The texts are not repeated; they may quote the recipient."""
+def _refusal(answer: Answer, fields: list[object]) -> Verdict:
+    """400 with a list of errors: certainly not taken."""
     known = [(field, outcome) for field in fields if (outcome := _belongs_to(field))]
     for field, outcome in sorted(known, key=lambda pair: pair[1] is Outcome.REJECTED):
         make = Verdict.provider_fault if outcome is Outcome.PROVIDER_FAULT else Verdict.rejected
-        return make("http_400", f"SendGrid refuses the field {field}")
-    return Verdict.temporary("http_400", "SendGrid refuses the request and names no field that this adapter knows")
+        return make("http_400", answer.telling(f"SendGrid refuses the field {field}"))
+    return Verdict.temporary(
+        "http_400", answer.telling("SendGrid refuses the request and names no field that this adapter knows")
+    )
 
 
 def _belongs_to(field: object) -> Outcome | None:

@@ -154,12 +154,13 @@ def _verdict(answer: Answer) -> Verdict:
     text = said.lower() if isinstance(said, str) else ""
     if outcome is Outcome.TEMPORARY:
         pause = _DAILY_QUOTA_PAUSE_SECONDS if _DAILY_QUOTA in text else answer.retry_after_seconds
-        return Verdict.temporary(error, "SES is being asked too often", retry_after_seconds=pause, throttled=True)
+        slower = answer.telling("SES is being asked too often")
+        return Verdict.temporary(error, slower, retry_after_seconds=pause, throttled=True)
     if outcome is Outcome.REJECTED and not any(part in text for part in _ABOUT_THE_ACCOUNT):
-        return Verdict.rejected(error, "SES refuses the message")
+        return Verdict.rejected(error, answer.telling("SES refuses the message"))
     if outcome is None:
         return status_verdict(answer)
-    return Verdict.provider_fault(error, "SES refuses the account or its sender")
+    return Verdict.provider_fault(error, answer.telling("SES refuses the account or its sender"))
 
 
 def _error_type(answer: Answer) -> str:

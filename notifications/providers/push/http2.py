@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +28,7 @@ from notifications.providers.push.http2_trouble import TROUBLE, NoHttp2Error, ht
 from notifications.providers.resolver import resolve
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS
+from notifications.providers.vendor_words import url_texts
 from notifications.verdict import Verdict
 from notifyq.runtime.identity import USER_AGENT
 
@@ -77,7 +79,7 @@ class Http2Caller:
         deadline = Deadline(timeout_seconds)
         try:
             line.watch(deadline)
-            return line.post(self._url + path, headers, content, timeout_seconds, deadline)
+            answer = line.post(self._url + path, headers, content, timeout_seconds, deadline)
         except TROUBLE as error:
             line.close()
             return http2_verdict(error, deadline)
@@ -86,6 +88,7 @@ class Http2Caller:
             raise
         finally:
             WATCHDOG.release(deadline)
+        return answer if isinstance(answer, Verdict) else replace(answer, sent=[url_texts(path), headers, content])
 
     def close(self) -> None:
         """Let go of all connections."""

@@ -28,7 +28,7 @@ ABSENT_AFTER_SECONDS = 300.0
 PARTS_MOST = 60
 """More than any body needs: how long a message may be is decided before, and its own default of 3 is too few."""
 
-# The last part of an error's `type`. Its texts may repeat what was sent and are never passed on.
+# The last part of an error's `type`.
 _REFUSED = {"bad-request": "the message is not valid"}
 _ACCOUNT_TROUBLE = {"insufficient-credits": "the account has too few credits"}
 
@@ -130,9 +130,9 @@ def _verdict(answer: Answer, message: Message) -> Verdict:
     kind = answer.fields().get("type")
     code = kind.rpartition("#")[2] if isinstance(kind, str) else ""
     if answer.status == 400 and code in _REFUSED:
-        return Verdict.rejected(code, _REFUSED[code])
+        return Verdict.rejected(code, answer.telling(_REFUSED[code]))
     if answer.status == 403 and code in _ACCOUNT_TROUBLE:
-        return Verdict.provider_fault(code, _ACCOUNT_TROUBLE[code])
+        return Verdict.provider_fault(code, answer.telling(_ACCOUNT_TROUBLE[code]))
     return status_verdict(answer)
 
 

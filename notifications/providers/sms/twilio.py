@@ -32,7 +32,7 @@ _ACCOUNT = re.compile(r"AC[0-9a-fA-F]{32}")
 _API_KEY = re.compile(r"SK[0-9a-fA-F]{32}")
 _PROOF = re.compile(r"(?:SM|MM)[0-9a-fA-F]{32}")
 
-# What Twilio's codes mean with a status of 4xx. Its own texts repeat the recipient and are never passed on.
+# What Twilio's codes mean with a status of 4xx.
 CODES: MappingProxyType[int, Meaning] = MappingProxyType({
     20003: (Outcome.PROVIDER_FAULT, "the credentials are refused"),
     20005: (Outcome.PROVIDER_FAULT, "the account is not active"),
@@ -165,5 +165,7 @@ def _refusal(answer: Answer, code: int) -> Verdict:
         return refusal(answer, str(code), meaning)
     if answer.status == 400:
         # Whether another try can help is not known, but nothing is lost by it.
-        return Verdict.temporary(str(code), f"refused with the code {code}, whose meaning is not known here")
+        return Verdict.temporary(
+            str(code), answer.telling(f"refused with the code {code}, whose meaning is not known here")
+        )
     return status_verdict(answer)

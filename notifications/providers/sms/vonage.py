@@ -30,7 +30,7 @@ DEFAULT_URL = "https://api.nexmo.com"
 _CONFIGURED = frozenset({"from", "webhook_url", "webhook_version"})
 _ERROR_NUMBER = re.compile(r"#?([0-9]{3,5})\Z")
 
-# The number at the end of an error's `type`. Its texts repeat what was sent and are never passed on.
+# The number at the end of an error's `type`.
 CODES: MappingProxyType[int, Meaning] = MappingProxyType({
     1000: (Outcome.TEMPORARY, "too many messages at once"),
     1010: (Outcome.REJECTED, "a parameter is missing"),
@@ -147,12 +147,12 @@ def _verdict(answer: Answer) -> Verdict:
     if answer.status == 202 and (message_uuid := proof(fields.get("message_uuid"))):
         return Verdict.accepted(message_uuid)
     if answer.status == 422 and (names := _wrong_parameters(fields)):
-        return _invalid(names)
+        return _invalid(answer, names)
     number = _ERROR_NUMBER.search(kind) if isinstance(kind := fields.get("type"), str) else None
     if 400 <= answer.status < 500 and number and (known := CODES.get(int(number[1]))):
         return refusal(answer, number[1], known)
     if answer.status == 402:
-        return Verdict.provider_fault("http_402", "the account has no credit")
+        return Verdict.provider_fault("http_402", answer.telling("the account has no credit"))
     return status_verdict(answer)
 
 
@@ -163,7 +163,8 @@ def _wrong_parameters(fields: Mapping[str, Any]) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def _invalid(names: set[str]) -> Verdict:
+def _invalid(answer: Answer, names: set[str]) -> Verdict:
     if names <= _CONFIGURED:
-        return Verdict.provider_fault("invalid_params", "what comes from the settings is not valid: the sender or so")
-    return Verdict.rejected("invalid_params", "the recipient or the body is not valid")
+        text = answer.telling("what comes from the settings is not valid: the sender or so")
+        return Verdict.provider_fault("invalid_params", text)
+    return Verdict.rejected("invalid_params", answer.telling("the recipient or the body is not valid"))
