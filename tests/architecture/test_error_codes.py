@@ -13,15 +13,12 @@ MAKERS = {("Verdict", name) for name in ("rejected", "temporary", "provider_faul
 MAKERS |= {("Finding", name) for name in ("rejected", "unknown")}
 PAGE = (ROOT / "docs" / "error-codes.md").read_text(encoding="utf-8")
 OF_A_STATUS = re.compile(r"http_\d+")
+APNS = (apns_answers._REJECTED, apns_answers._ACCOUNT, apns_answers._LATER)
 # What stands in tables and loops, where it cannot be read off a call.
 IN_TABLES = {
     *(code for _, code, _ in (*trouble._NOT_SENT, *trouble._UNKNOWN)),
     *(code for _, _, code in mailgun._TEXTS),
-    *(
-        code
-        for table in (apns_answers._REJECTED, apns_answers._ACCOUNT, apns_answers._LATER)
-        for code, _ in table.values()
-    ),
+    *(code for table in APNS for code, _ in table.values()),
     *fcm_answers._TEXT,
     *(devices.UNREGISTERED, devices.EXPIRED, devices.INVALID, devices.FOREIGN),
     *(outcome.BUG, outcome.LOST, outcome.EXPIRED, outcome.UNCONFIRMED, outcome.NOT_DELIVERED, outcome.NOT_RECEIVED),

@@ -53,7 +53,7 @@ class ApnsProvider(Provider):
         try:
             from notifications.providers.push.http2 import Http2Caller
         except ModuleNotFoundError as error:
-            needed = f"provider {name!r} needs the extra `apns`, as in pip install 'notify-queue[apns]'"
+            needed = f"provider {name!r} needs the extra `apns`, as in pip install -e '.[apns]'"
             raise ConfigurationError(f"{needed}: {error.name} is missing") from None
         try:
             key = parse_key(secret_text(settings, f"{prefix}_KEY", "-----BEGIN"))
