@@ -44,13 +44,14 @@ class Answer:
     Attributes:
         headers: names in lower case.
         retry_after_seconds: 0 to 3600, or None.
-        sent: what it answers, as texts and collections of them; nothing of that is repeated.
+        url, sent: what it answers, the latter as texts and collections of them; nothing of that is repeated.
     """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     retry_after_seconds: float | None = None
+    url: str = field(default="", repr=False)
     sent: object = field(default=(), repr=False)
 
     def json(self) -> Any:
@@ -71,7 +72,7 @@ class Answer:
 
         What in that is private is hidden. Not for logs all the same.
         """
-        said = sentence(self.json(), self.body, self.sent)
+        said = sentence(self.json(), self.body, [url_texts(self.url), self.sent])
         return f'{text}; it says "{said}"' if said else text
 
 
@@ -135,7 +136,7 @@ class HttpProvider(Provider):
                 answer = self._exchange(session, prepared, timeout_seconds, deadline)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             return read_timeout() if deadline.fired else network_verdict(error)
-        return answer if isinstance(answer, Verdict) else replace(answer, sent=[url_texts(url), content])
+        return answer if isinstance(answer, Verdict) else replace(answer, url=url, sent=content)
 
     def close(self) -> None:
         with self._sessions_lock:

@@ -61,7 +61,7 @@ class Private:
         text: everything, folded.
         flat: all words of it in their order.
         tokens: the same without an order.
-        names: the parts of mailboxes, which are hidden however plain they are.
+        names: what stands before an @ by itself, hidden however plain a word it is.
     """
 
     text: str
@@ -73,8 +73,8 @@ class Private:
     def of(cls, texts: Iterable[str]) -> Private:
         text = "\n".join(_folded(each) for each in texts)
         in_order = _TOKEN.findall(text)
-        mailboxes = [piece for piece in _BETWEEN_MAILBOXES.split(text) if "@" in piece]
-        names = {token for mailbox in mailboxes for token in _TOKEN.findall(mailbox) if len(token) >= 2}
+        locals_ = {piece.partition("@")[0] for piece in _BETWEEN_MAILBOXES.split(text) if "@" in piece}
+        names = {local for local in locals_ if len(local) >= 2 and _TOKEN.fullmatch(local)}
         return cls(text, f" {' '.join(in_order)} ", frozenset(in_order), frozenset(names))
 
     def found_in(self, words: list[str]) -> Iterator[int]:
@@ -97,7 +97,8 @@ class Private:
             return True
         if any(c.isdigit() for c in token):
             # An identifier by its form, or a number of the message's.
-            return len(token) >= 8 or (len(token) >= 2 and token in self.tokens)
+            is_part = len(token) >= 4 and token in self.text  # such as the last digits of a number
+            return is_part or len(token) >= 8 or (len(token) >= 2 and token in self.tokens)
         if token in PLAIN_WORDS or len(token) < 3:
             return False
         return token in self.tokens or (len(token) >= 4 and token in self.text)

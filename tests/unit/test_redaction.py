@@ -49,6 +49,8 @@ def test_shown__sentence_about_the_account__is_left_as_it_is(text):
         ("spam: LIGHTHOUSE", "spam: [hidden]"),
         ("spam: Lightho...", "spam: [hidden]"),
         ("code 4711 refused", "code [hidden] refused"),
+        ("the number ending in 5678", "the number ending in [hidden]"),
+        ("the number 49151XXXX78", "the number [hidden]"),
         ("your parcel from ann is refused", "[hidden] refused"),
         ("API key SG.s3same-key is wrong", "API key [hidden] is wrong"),
         ("api_key=hunter refused", "api_key=[hidden] refused"),
@@ -72,6 +74,8 @@ def test_shown__what_is_private__is_hidden(text, expected):
 
 def test_shown__plain_word_that_is_the_recipients_name__is_hidden():
     assert shown("no such user: support", ["support@shop.example"]) == "no such user: [hidden]"
+    assert shown("no credit", ["no-reply@shop.example"]) == "no credit"
+    assert shown("no test.user here", ["test.user@shop.example"]) == "no [hidden] here"
 
 
 def test_shown__quotation_of_plain_words__is_hidden():

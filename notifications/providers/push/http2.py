@@ -28,7 +28,6 @@ from notifications.providers.push.http2_trouble import TROUBLE, NoHttp2Error, ht
 from notifications.providers.resolver import resolve
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS
-from notifications.providers.vendor_words import url_texts
 from notifications.verdict import Verdict
 from notifyq.runtime.identity import USER_AGENT
 
@@ -88,7 +87,7 @@ class Http2Caller:
             raise
         finally:
             WATCHDOG.release(deadline)
-        return answer if isinstance(answer, Verdict) else replace(answer, sent=[url_texts(path), headers, content])
+        return answer if isinstance(answer, Verdict) else replace(answer, url=path, sent=(headers, content))
 
     def close(self) -> None:
         """Let go of all connections."""
