@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, DateTimeField, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Greatest, Now
 
 from notifications.breaker import BreakerState
@@ -65,6 +65,12 @@ def database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
         return cast("datetime", cursor.fetchone()[0])
+
+
+def waiting_to_be_asked_about() -> tuple[int, datetime | None]:
+    """How many are RECONCILING, those that are being asked about too, and when the next is due; an index knows them."""
+    found = Notification.objects.filter(status=Status.RECONCILING).aggregate(count=Count("id"), due_at=Min("due_at"))
+    return found["count"], found["due_at"]
 
 
 def one(notification_id: UUID, client: Client | None) -> Notification:

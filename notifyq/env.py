@@ -22,11 +22,8 @@ from notifyq.runtime import numerals
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
 _SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
-# What stands in the message about a variable that is missing; by name, and for addresses by scheme.
+# What stands in the message about an address that is missing, by its scheme.
 _EXAMPLES = {
-    "APNS_KEY": "/etc/notifyq/AuthKey_ABC123DEFG.p8",
-    "EMAIL_FROM": "Shop <shop@example.com>",
-    "FCM_CREDENTIALS": "/etc/notifyq/service-account.json",
     "smtp": "smtp://user:password@host:587",
     "http": "http://host:port",
     "https": "https://host",
@@ -48,7 +45,7 @@ class Environment:
         self._prefix = prefix
 
     def text(self, name: str, default: str | None = None) -> str:
-        return self._value(name, str, default, "text", example=_EXAMPLES.get(name, ""))
+        return self._value(name, str, default, "text")
 
     def flag(self, name: str, default: bool | None = None) -> bool:
         raw = self.text(name, "" if default is None else str(default)).strip().lower()
@@ -126,7 +123,8 @@ class Environment:
         if self._env.ENVIRON.get(full, "") == "" and full + "_FILE" not in self._env.ENVIRON:
             if default is None:
                 such_as = f" such as {example}" if example else ""
-                raise ConfigurationError(f"{full} is not set; it must be {kind}{such_as}")
+                wanted = "has no default" if kind == "text" else f"must be {kind}{such_as}"
+                raise ConfigurationError(f"{full} is not set; it {wanted}")
             return default
         try:
             return cast(self._env.get_value(full))

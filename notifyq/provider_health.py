@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from notifyq.env import Environment
 
 RATE_MOST = 100_000.0
+OF_ONE_PROVIDER = (
+    "BREAKER_FAILURES",
+    "BREAKER_COOLDOWN_SECONDS",
+    "BREAKER_MIN_VOLUME",
+    "BREAKER_FAILURE_RATE",
+    "BREAKER_WINDOW_SECONDS",
+    "RATE_PER_SECOND",
+)
+"""What can be set for a provider by its name, behind its prefix."""
 
 
 def breaker_rules(env: Environment, providers: Iterable[str]) -> dict[str, BreakerRule]:

@@ -78,7 +78,7 @@ RETRY_MANY_REQUEST = _request(
         "reason": or_null(_REASON),
     },
     "Which to retry: everything that is given has to hold.",
-    example={"errorCode": "connect_failed", "limit": 500, "reason": "the relay is back"},
+    example={"errorCode": "connect_refused", "limit": 500, "reason": "the relay is back"},
 )
 RETRIED_MANY = whole_object(
     {

@@ -71,7 +71,7 @@ BREAKER = whole_object(
         "probeDueAt": "2030-01-31T09:01:00.000000Z",
         "trips": 3,
         "lastError": {
-            "code": "connect_failed",
+            "code": "connect_refused",
             "message": "no connection to the relay",
             "at": "2030-01-31T09:00:00.000000Z",
         },

@@ -109,7 +109,7 @@ RESCHEDULED = ACCEPTED | {
 RETRIED = ACCEPTED | {
     "dueAt": "2030-01-31T09:00:00.000000Z",
     "lastUsedProvider": "smtp",
-    "lastError": {"code": "connect_failed", "message": None},
+    "lastError": {"code": "connect_refused", "message": None},
     "operatorRetryCount": 1,
     "updatedAt": "2030-01-31T09:00:00.000000Z",
 }

@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol, Self
 from uuid import UUID
 
 from notifications.channel import Channel
+from notifications.providers.setting_names import SettingNames
 from notifications.verdict import Finding, Verdict
 
 
@@ -146,10 +147,13 @@ class Provider(ABC):
         channels: what it can carry.
         name: the instance's name in a chain, such as `sandbox` or `sandbox:a`; stored on attempts.
         capabilities: see `Capabilities`.
+        setting_names: what its settings are called. None where the adapter does not say: then whatever begins like
+            them is taken to be one.
     """
 
     kind: ClassVar[str]
     channels: ClassVar[frozenset[Channel]]
+    setting_names: ClassVar[SettingNames | None] = None
 
     def __init__(self, name: str, capabilities: Capabilities) -> None:
         self.name = name

@@ -9,6 +9,8 @@ from notifications.channel import Channel
 from notifications.errors import ConfigurationError
 from notifications.providers import registry
 from notifications.providers.base import Provider, ProviderSettings
+from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +50,46 @@ def build(names: Mapping[Channel, tuple[str, ...]], settings: ProviderSettings) 
     """Build every provider that is named, once each.
 
     Raises:
-        ConfigurationError: one line that names what is wrong.
+        ConfigurationError: one line that names what is wrong; of settings that are missing, all of all providers.
     """
+    for channel, chain in names.items():
+        for name in chain:
+            _check_carries(channel, name, settings)  # before its settings: whoever misplaced it need not have any
+    _check_nothing_is_missing(names, settings)
     made: dict[str, Provider] = {}
-    return {channel: _chain(channel, chain, made, settings) for channel, chain in names.items()}
+    return {channel: _chain(chain, made, settings) for channel, chain in names.items()}
 
 
-def _chain(channel: Channel, names: tuple[str, ...], made: dict[str, Provider], settings: ProviderSettings) -> Chain:
+def _chain(names: tuple[str, ...], made: dict[str, Provider], settings: ProviderSettings) -> Chain:
     for name in names:
-        _check_carries(channel, name, settings)  # before its settings: whoever misplaced it need not have any
         if name not in made:
             made[name] = registry.build(name, settings)
     return Chain(tuple(made[name] for name in names))
+
+
+def _check_nothing_is_missing(names: Mapping[Channel, tuple[str, ...]], settings: ProviderSettings) -> None:
+    """Whoever sets a provider up is told of everything at once, and why it is wanted."""
+    named: set[str] = set()
+    lines = []
+    for provider in dict.fromkeys(name for chain in names.values() for name in chain):
+        declared = registry.find(provider, settings).setting_names
+        needed = declared.needed_by(provider) if declared else {}
+        lacking = missing(needed, variable_prefix(provider), settings) if needed else {}
+        if new := [text for variable, text in lacking.items() if variable not in named]:
+            lines.append(_is_not_set(new, [c for c, chain in names.items() if provider in chain], provider))
+        named |= lacking.keys()
+    if lines:
+        raise ConfigurationError("; ".join(lines))
+
+
+def _is_not_set(variables: list[str], channels: list[Channel], provider: str) -> str:
+    unset = "is not set; it is needed" if len(variables) == 1 else "are not set; they are needed"
+    go = "goes" if len(channels) == 1 else "go"
+    return f"{_listed(variables)} {unset} because {_listed(channels)} {go} through {provider}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _check_carries(channel: Channel, name: str, settings: ProviderSettings) -> None:

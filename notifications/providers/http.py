@@ -10,7 +10,7 @@ import re
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from notifications.providers.deadline import Deadline
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS, bounded, new_session
 from notifications.providers.trouble import network_verdict, read_timeout
+from notifications.providers.vendor_words import sentence, url_texts
 from notifications.verdict import Verdict
 
 MAX_ANSWER_BYTES = 256 * 1024
@@ -31,7 +32,9 @@ _MAX_DEPTH = 64
 # A bracket, or a whole string, which may hold brackets; one that never ends is taken to the end, to stay linear.
 _TOKENS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _THROTTLED = frozenset({408, 425, 429})
-_ACCOUNT_REFUSED = frozenset({401, 403, 404})
+# In each of them the server says that it did not do what was asked, and not because of this message: the credentials,
+# the address, the method, the form of the request. Source: RFC 9110 section 15.5.
+_ACCOUNT_REFUSED = frozenset({401, 403, 404, 405, 411, 415})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,15 @@ class Answer:
     Attributes:
         headers: names in lower case.
         retry_after_seconds: 0 to 3600, or None.
+        url, sent: what it answers, the latter as texts and collections of them; nothing of that is repeated.
     """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     retry_after_seconds: float | None = None
+    url: str = field(default="", repr=False)
+    sent: object = field(default=(), repr=False)
 
     def json(self) -> Any:
         """The decoded body, or None where it is not JSON in UTF-8, or nested more than 64 deep."""
@@ -60,6 +66,14 @@ class Answer:
         """The decoded body where it is a JSON object, else an empty one."""
         document = self.json()
         return document if isinstance(document, dict) else {}
+
+    def telling(self, text: str) -> str:
+        """A text of ours for the record of the attempt, with the vendor's own sentence behind it where it has one.
+
+        What in that is private is hidden. Not for logs all the same.
+        """
+        said = sentence(self.json(), self.body, [url_texts(self.url), self.sent])
+        return f'{text}; it says "{said}"' if said else text
 
 
 def proof(value: object) -> str:
@@ -119,9 +133,10 @@ class HttpProvider(Provider):
             return _invalid_header()
         try:
             with bounded(timeout_seconds) as deadline:
-                return self._exchange(session, prepared, timeout_seconds, deadline)
+                answer = self._exchange(session, prepared, timeout_seconds, deadline)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             return read_timeout() if deadline.fired else network_verdict(error)
+        return answer if isinstance(answer, Verdict) else replace(answer, url=url, sent=content)
 
     def close(self) -> None:
         with self._sessions_lock:
@@ -158,6 +173,7 @@ def status_verdict(answer: Answer) -> Verdict:
     code, text = f"http_{answer.status}", f"answered {answer.status}"
     if 300 <= answer.status < 400:
         return Verdict.provider_fault("redirected", f"{text}: the configured address is not the right one")
+    text = answer.telling(text) if answer.status >= 400 else text
     if answer.status in _ACCOUNT_REFUSED:
         return Verdict.provider_fault(code, text)
     if answer.status in _THROTTLED:
@@ -169,7 +185,7 @@ def status_verdict(answer: Answer) -> Verdict:
         )
     if answer.status >= 500:
         return Verdict.unconfirmed(code, text, retry_after_seconds=answer.retry_after_seconds)
-    return Verdict.unconfirmed("no_proof", f"{text}, with nothing that proves acceptance or refusal")
+    return Verdict.unconfirmed("no_proof", f"nothing proves acceptance or refusal: {text}")
 
 
 def _too_deep(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 from notifications.channel import INBOX, Channel
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, Provider, ProviderSettings
+from notifications.providers.setting_names import SettingNames
 from notifications.verdict import Verdict
 
 _ALWAYS_SECONDS = 100 * 365 * 86_400.0
@@ -18,6 +19,7 @@ class InboxProvider(Provider):
 
     kind: ClassVar[str] = INBOX
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.IN_APP})
+    setting_names: ClassVar[SettingNames] = SettingNames()
 
     @classmethod
     def from_settings(cls, name: str, settings: ProviderSettings) -> Self:

@@ -22,7 +22,7 @@ def cannot_say(trouble: Answer | Verdict) -> Finding:
         return Finding.unknown("unclear_answer", "the answer to the look-up is not of the documented form")
     return Finding.unknown(
         f"http_{trouble.status}",
-        f"answered {trouble.status} to the look-up",
+        trouble.telling(f"answered {trouble.status} to the look-up"),
         retry_after_seconds=trouble.retry_after_seconds,
     )
 

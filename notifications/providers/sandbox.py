@@ -10,6 +10,7 @@ from notifications.channel import Channel
 from notifications.providers.base import Capabilities, FoundBy, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import SettingNames
 from notifications.verdict import Finding, Verdict
 
 DEFAULT_URL = "http://127.0.0.1:8026"
@@ -27,6 +28,10 @@ class SandboxProvider(HttpProvider):
 
     kind = "sandbox"
     channels = frozenset({Channel.EMAIL, Channel.SMS, Channel.PUSH})
+    setting_names = SettingNames(
+        optional=("URL", "DEDUPE", "LOOKUP", "LOOKUP_SETTLE_SECONDS"),
+        needed_with_label={"URL": "http://127.0.0.1:8027"},
+    )
 
     def __init__(self, name: str, capabilities: Capabilities, url: str) -> None:
         super().__init__(name, capabilities)

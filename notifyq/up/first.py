@@ -20,6 +20,8 @@ _TEXTS: Mapping[str, Mapping[str, str]] = {
     "PUSH": {"subject": "Your first push", "body": "It went through the queue."},
     "IN_APP": {"subject": "Your first entry in an inbox", "body": "It went through the queue."},
 }
+RECIPIENT_PREFIXES = ("first-", "fcm:first-", "+1202555")
+"""How those begin that `sample` makes up: nobody has such an address, and these telephone numbers are for fiction."""
 _FINAL = frozenset({"SENT", "FAILED", "DEAD_LETTERED", "CANCELLED", "EXPIRED"})
 # A pause or a full rate limit may last for hours: nobody at a terminal waits for that.
 _LASTING = frozenset({"RATE_LIMITED", "PAUSED"})
@@ -52,7 +54,7 @@ class Client:
         Raises:
             KeyRefused, Unexpected, requests.RequestException
         """
-        created = self._call("POST", "/api/v1/notifications", sample(channel), key=str(uuid.uuid4()))
+        created = self._call("POST", "/api/v1/notifications", sample(channel), key=f"demo-first-{uuid.uuid4()}")
         shown = created
         for _ in range(int(_WAIT_SECONDS / _LOOK_SECONDS)):
             shown = self._call("GET", f"/api/v1/notifications/{created['id']}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
+import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -24,7 +27,7 @@ from notifyq.embedded import url_of
 from notifyq.embedded.home import find_home, open_data_dir
 from notifyq.embedded.locks import try_lock
 from notifyq.env import Config, Environment
-from notifyq.up import accounts, demo, first, ports
+from notifyq.up import accounts, demo, first, leftovers, ports
 from notifyq.up.addresses import Addresses, show, show_end, show_trial
 from notifyq.up.children import Child, Children
 from notifyq.up.guard import Guard
@@ -91,6 +94,7 @@ class Service:
         lock = try_lock(self._data_dir / "up.lock")
         if lock is None:
             raise ConfigurationError(f"`up` is running already on the data in {self._data_dir}, or still ending")
+        _log_into(self._data_dir / "logs" / "up.log")
         for number in _SIGNALS:
             signal.signal(number, self._on_signal)
         try:
@@ -114,6 +118,7 @@ class Service:
         for warning in unknown_variables.warnings():
             self._screen.trouble(warning)
         self._prepare_database()
+        self._cancel_leftovers()
         self._start_processes(listening)
         password = accounts.provide_operator(self._data_dir)  # hashing takes a second, in which the others start
         is_first = self._options.demo and demo.is_wanted()
@@ -124,7 +129,7 @@ class Service:
         show(self._screen, Addresses(self._api_url, self._sandbox_url, self._data_dir / "logs", password))
         if self._options.demo:
             self._send_first()
-            show_trial(self._screen, self._api_url, self._api_key)
+            show_trial(self._screen, self._api_url, self._api_key, self._real())
         if is_first:
             self._send_demo()
         connection.close()
@@ -148,6 +153,12 @@ class Service:
         call_command("migrate", interactive=False, verbosity=0)
         self._screen.done("Tables", "up to date")
         self._pause(0)
+
+    def _cancel_leftovers(self) -> None:
+        """Before anybody sends: what the demo left for the sandbox is nothing for a real provider."""
+        real = self._real()
+        if real and (count := leftovers.cancel(real.keys())):
+            self._screen.done("Demo", f"{count} of its waiting notifications cancelled, now that {_listed(real)}")
 
     def _start_processes(self, listening: socket.socket) -> None:
         """The sandbox first and the API last, as they are stopped the other way round: first no new work comes in,
@@ -222,6 +233,10 @@ class Service:
                 continue
             self._send_one(channel)
 
+    def _real(self) -> dict[Channel, list[str]]:
+        """The channels that reach somebody, each with the providers through which they do."""
+        return {channel: real for channel in Channel if (real := self._real_providers(channel))}
+
     def _real_providers(self, channel: Channel) -> list[str]:
         """Those of its chain that would reach somebody."""
         return [name for name in self._config.provider_chains[channel] if name.partition(":")[0] not in _OURS]
@@ -289,6 +304,18 @@ class Service:
         if self._stop.is_set():
             self._hurry.set()
         self._stop.set()
+
+
+def _log_into(file: Path) -> None:
+    """What this process itself has to log, beside the logs of those that it starts: the screen is for people."""
+    stream = file.open("w", encoding="utf-8")
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stderr:
+            handler.setStream(stream)
+
+
+def _listed(real: Mapping[Channel, Sequence[str]]) -> str:
+    return "; ".join(f"{channel} goes to {', '.join(names)}" for channel, names in real.items())
 
 
 def _moved(listening: socket.socket, wanted: int) -> str:

@@ -8,6 +8,8 @@ import pytest
 from notifications.channel import Channel
 from notifications.diagram import PAGE, refreshed
 from notifications.providers import registry
+from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import full
 from notifications.receipts import registry as receivers
 from notifyq.env import Config, Environment
 from notifyq.queue_metrics import GAUGES
@@ -139,6 +141,8 @@ def test_variables__that_an_adapter_reads__are_those_of_its_section(kind, names_
     registry.build(kind, Environment(GIVEN.get(kind, {})))
 
     expected = names_read - {"NOTIFYQ_EXTRA_PROVIDERS"}
+    declared = registry.find(kind, Environment({})).setting_names
+    assert {full(variable_prefix(kind), name) for name in declared} == expected
     assert documented_variables(section(read("configuration.md"), f"Provider `{kind}`")) == expected
 
 

@@ -7,6 +7,7 @@ like.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import threading
 import time
@@ -216,6 +217,24 @@ class HttpAdapterConformance(ABC):
         assert verdict.error_code
         assert (len(server.requests), server.connections) == (fault.requests, 1)
         assert took_seconds < TIMEOUT_SECONDS + GRACE_SECONDS
+        self.assert_private(message, repr(verdict) + caplog.text)
+
+    @pytest.mark.parametrize("status", [400, 401, 422, 500])
+    def test_refusal__that_repeats_what_was_sent__is_told_without_it(self, status, message, caplog):
+        caplog.set_level(logging.DEBUG)
+
+        def repeats(peer: Peer) -> None:
+            request = peer.read_request().decode("latin-1")
+            text = f"Maximum credits exceeded for {message.recipient}: {BODY}; {message.subject}; {request}"
+            problems = [{"message": text, "field": "zzz"}]
+            document = {"message": text, "errors": problems, "detail": text, "error": {"message": text}, "msg": text}
+            peer.send(http_answer(status, json.dumps(document).encode()))
+
+        with FaultServer(repeats) as server:
+            verdict, _ = self.send(server.url, message)
+
+        assert "Maximum credits exceeded for [hidden]" in verdict.error_message
+        assert "Maximum" not in caplog.text
         self.assert_private(message, repr(verdict) + caplog.text)
 
     def test_throttled__with_retry_after__carries_the_wish(self, message):

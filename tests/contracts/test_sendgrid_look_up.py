@@ -79,6 +79,14 @@ def test_found__dropped__was_refused():
     assert (finding.found, finding.error_code) == (Found.REJECTED, "dropped")
 
 
+@pytest.mark.parametrize("long", ["XBg2anf2TqCy6WXKQFhieQ.recvd-5b8c-4434-59E0C6FF-3.0", "XBg2anf2TqCy6WXKQFhieQ"])
+def test_found__id_of_the_logs__becomes_the_one_that_a_send_is_answered_with(long):
+    finding, (_, read) = look_up(listed(long), record(long, OURS))
+
+    assert finding.provider_message_id == "XBg2anf2TqCy6WXKQFhieQ"
+    assert read.startswith(f"GET /v3/logs/{long} HTTP/1.1".encode())
+
+
 def test_found__dropped_and_processed__was_accepted():
     answers = listed("a", "b"), record("a", OURS, "dropped"), record("b", OURS)
 

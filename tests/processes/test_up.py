@@ -20,7 +20,9 @@ from django.core.management import get_commands
 
 from notifications.channel import Channel
 from notifyq.embedded import url_of
+from tests.contracts.conformance import answering, http_answer
 from tests.support.embedded_users import ROOT, answers, clean_environment, remove
+from tests.support.fault_server import FaultServer
 from tests.support.waiting import wait_until
 
 TO_TRY = {
@@ -153,6 +155,7 @@ def assert_there_is_something_to_try(api: str, key: str, hooks: str) -> None:
 def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running(up: Up, data_dir: Path) -> None:
     text = up.text_until("Ctrl-C stops everything")
     assert len(re.findall(r"SENT after \d+ ms", text)) == 4, text
+    assert "{" not in text.replace('{"channel"', "")  # its logs are in a file
     api = shown(r"API docs +(http://[^/]+)/api/docs/", text)
     sandbox = shown(r"Sandbox +(http://[^/]+)/ ", text)
     key, password = shown(r"Bearer (\S+)'", text), shown(r"operator / (\S+)", text)
@@ -176,9 +179,28 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
     assert up.process.returncode == 0
     assert_nothing_runs(data_dir)
 
-    again = Up(data_dir, "--port", any_port())
+    vendor = FaultServer(answering(http_answer(202, X_Message_Id="m")))
+    with vendor:
+        again = Up(data_dir, "--port", any_port(), **to_sendgrid(vendor))
+        assert_leftovers_are_cancelled(again, key, password)
+    assert vendor.requests == []
+    assert_nothing_runs(data_dir)
+
+
+def to_sendgrid(vendor: FaultServer) -> dict[str, str]:
+    return {
+        "NOTIFYQ_EMAIL_PROVIDERS": "sendgrid,sandbox",
+        "NOTIFYQ_SENDGRID_API_KEY": "k",
+        "NOTIFYQ_SENDGRID_URL": vendor.url,
+        "NOTIFYQ_EMAIL_FROM": "shop@example.com",
+    }
+
+
+def assert_leftovers_are_cancelled(again: Up, key: str, password: str) -> None:
+    """E-mail now goes to a real provider, and four of the demo still wait: for a time, and for the rate limit."""
     try:
         text = again.text_until("Ctrl-C stops everything")
+        assert "4 of its waiting notifications cancelled, now that EMAIL goes to sendgrid" in text
         assert "Try the console" not in text
         assert shown(r"Bearer (\S+)'", text) == key
         assert shown(r"operator / (\S+)", text) == password
@@ -186,7 +208,6 @@ def test_up__started_twice_on_one_directory__delivers_and_leaves_nothing_running
         again.process.send_signal(signal.SIGINT)
         again.rest()
         again.close()
-    assert_nothing_runs(data_dir)
 
 
 def test_up__workers_die__says_so_and_stops_the_rest(bare_up: Up, data_dir: Path) -> None:
@@ -222,7 +243,8 @@ def test_up__provider_without_its_settings__one_line_and_nothing_started(data_di
     text = refused.rest()
     assert refused.process.returncode == 2
     (line,) = text.splitlines()
-    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL is not set")
+    assert line.startswith("notifyq: NOTIFYQ_SMTP_URL (such as smtp://user:password@host:587) and NOTIFYQ_EMAIL_FROM")
+    assert "are not set; they are needed because EMAIL goes through smtp" in line
     assert_nothing_runs(data_dir)
 
 

@@ -248,7 +248,7 @@ def test_settings__without_the_extra__say_what_to_install(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
 
     with pytest.raises(
-        ConfigurationError, match=r"^provider 'apns' needs the extra `apns`, as in pip install 'notify-q"
+        ConfigurationError, match=r"^provider 'apns' needs the extra `apns`, as in pip install -e '.\[apns\]'"
     ):
         build("apns", Environment(apns_variables()))
 

@@ -79,9 +79,14 @@ def test_twilio__labelled_with_an_api_key__reads_its_own_settings():
     assert build("twilio:eu", variables, TWILIO_EU_FROM=SERVICE, SMS_FROM="").name == "twilio:eu"
 
 
-@pytest.mark.parametrize("value", ["+14155550100", "4155550100", "12345", "Shop", "My Shop 24", "A-B.c_d+e&f"])
+@pytest.mark.parametrize("value", ["+14155550100", "12345", "88888888", "Shop", "My Shop 24", "A-B.c_d+e&f"])
 def test_sender__that_a_text_message_can_have__is_taken(value):
     assert build("twilio", GIVEN["twilio"], SMS_FROM=value)
+
+
+@pytest.mark.parametrize("kind", ["vonage", "bulksms", "kudisms"])
+def test_sender__number_without_a_plus__is_taken_where_the_vendor_wants_none(kind):
+    assert build(kind, GIVEN[kind], SMS_FROM="14155550100")
 
 
 def test_bulksms__no_sender__leaves_it_to_the_account():
@@ -101,6 +106,14 @@ WRONG = [
     ("twilio", {"SMS_FROM": "a name that is long"}, "NOTIFYQ_SMS_FROM must be a phone number"),
     ("twilio", {"TWILIO_FROM": "a\u0007b"}, "NOTIFYQ_TWILIO_FROM must be a phone number"),
     ("vonage", {"VONAGE_FROM": SERVICE}, "NOTIFYQ_VONAGE_FROM must be a phone number"),
+    ("twilio", {"SMS_FROM": "+1555"}, "NOTIFYQ_SMS_FROM must be a phone number"),
+    ("twilio", {"SMS_FROM": "14155550100"}, "NOTIFYQ_SMS_FROM must be a phone number such as +14155550100"),
+    ("twilio", {"SMS_FROM": "+12345678901234567"}, "NOTIFYQ_SMS_FROM must be a phone number"),
+    ("twilio", {"SMS_FROM": "12"}, "NOTIFYQ_SMS_FROM must be a phone number"),
+    ("twilio", {"TWILIO_FROM": "MG" + "f" * 31}, "NOTIFYQ_TWILIO_FROM must be a phone number"),
+    ("vonage", {"SMS_FROM": "4155550100"}, "NOTIFYQ_SMS_FROM must be a phone number"),
+    ("bulksms", {"BULKSMS_FROM": "+1 415 555 0100"}, "NOTIFYQ_BULKSMS_FROM must be a phone number"),
+    ("kudisms", {"SMS_FROM": "+1555"}, "NOTIFYQ_SMS_FROM must be a phone number"),
     (
         "twilio",
         {"RECEIPTS_URL": "http://notify.example.com"},

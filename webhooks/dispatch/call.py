@@ -19,7 +19,7 @@ from webhooks.schedule import RETRY_AFTER_MOST_SECONDS
 
 EXCERPT_BYTES = 1024
 _TROUBLE = (requests.RequestException, HTTPError, OSError, ValueError)
-_HEADERS = {"Content-Type": "application/json", "User-Agent": "notify-queue", "Accept": "*/*"}
+_HEADERS = {"Content-Type": "application/json", "Accept": "*/*"}
 
 
 class EndpointCaller:

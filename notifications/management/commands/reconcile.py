@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from notifications import selectors
 from notifications.delivery.reconciler import Reconciler, Report
 from notifications.delivery.worker import new_worker_id
 from notifications.errors import ConfigurationError
@@ -39,7 +41,7 @@ class Command(TeachingCommand):
             poll_seconds=config.poll_seconds,
         )
         try:
-            self.stdout.write(_line(reconciler.run_pass()))
+            self.stdout.write(_line(reconciler.run_pass()) + _waiting(*selectors.waiting_to_be_asked_about()))
         finally:
             chains.close(built)
 
@@ -49,3 +51,11 @@ def _line(report: Report) -> str:
     found = ", ".join(f"{report.found[answer]} {answer}" for answer in Found)
     became = ", ".join(f"{count} {status}" for status, count in sorted(report.became.items()))
     return f"asked about {report.found.total()}: {found}" + (f"; now {became}" if became else "")
+
+
+def _waiting(count: int, due_at: datetime | None) -> str:
+    """Those that are left, and when somebody may ask again: a question put too early proves nothing."""
+    if due_at is None:
+        return ""
+    waiting = f"{count} waits," if count == 1 else f"{count} wait, the next"
+    return f"; {waiting} to be asked about from {due_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

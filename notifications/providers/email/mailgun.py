@@ -3,7 +3,9 @@
 Mailgun drops no repeats, but can be asked: the Message-ID that we choose is its own id for the mail.
 
 Source: Mailgun's API reference and user manual (documentation.mailgun.com: messages, events, event polling), read
-2026-11-30; that a wrong address is answered with 200 and a banner, django-anymail 15.2.
+2026-11-30; its page on response codes, which "all follow standard HTTP definitions" (read 2026-11-30), and for 402
+"parameters were valid but request failed", as its clients have it; that a wrong address is answered with 200 and a
+banner, django-anymail 15.2.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from notifications.providers.email.mailbox import Mailbox, ascii_domain
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import absent, cannot_say
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Finding, Outcome, Verdict
 
 DEFAULT_URL = "https://api.mailgun.net"
@@ -55,6 +58,9 @@ class MailgunProvider(HttpProvider):
 
     kind: ClassVar[str] = "mailgun"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"API_KEY": "", "DOMAIN": "mail.example.com", **EMAIL_FROM}, ("URL", "LOOKUP")
+    )
 
     def __init__(self, name: str, url: str, domain: str, api_key: str, sender: Mailbox, *, lookup: bool = True) -> None:
         super().__init__(name, CAPABILITIES if lookup else replace(CAPABILITIES, lookup=None))
@@ -127,22 +133,26 @@ def _form(message: Message, envelope: Envelope) -> dict[str, str]:
 def _verdict(answer: Answer) -> Verdict:
     fields = answer.fields()
     text = fields.get("message")
+    if answer.status == 402:
+        return Verdict.provider_fault("http_402", answer.telling("Mailgun refuses the account"))
     if not isinstance(text, str):
         return status_verdict(answer)
     if answer.status == 200 and text.startswith(_QUEUED) and (message_id := proof(fields.get("id"))):
         return Verdict.accepted(message_id)
     if answer.status == 413:
-        return Verdict.rejected("http_413", "Mailgun takes no mail of this size")
-    return _refusal(text.lower()) if answer.status == 400 else status_verdict(answer)
+        return Verdict.rejected("http_413", answer.telling("Mailgun takes no mail of this size"))
+    return _refusal(answer, text.lower()) if answer.status == 400 else status_verdict(answer)
 
 
-def _refusal(text: str) -> Verdict:
-    """400: certainly not taken. The text is not repeated; it may quote the recipient."""
+def _refusal(answer: Answer, text: str) -> Verdict:
+    """400: certainly not taken."""
     for part, outcome, code in _TEXTS:
         if part in text:
             make = Verdict.provider_fault if outcome is Outcome.PROVIDER_FAULT else Verdict.rejected
-            return make(code, f"Mailgun refuses: {code.replace('_', ' ')}")
-    return Verdict.temporary("http_400", "Mailgun refuses the request for a reason that this adapter does not know")
+            return make(code, answer.telling(f"Mailgun refuses: {code.replace('_', ' ')}"))
+    return Verdict.temporary(
+        "http_400", answer.telling("Mailgun refuses the request for a reason that this adapter does not know")
+    )
 
 
 def _finding(answer: Answer, message_id: str, since: datetime) -> Finding:

@@ -15,6 +15,7 @@ from notifications.providers.email.envelope import Envelope, address, quoted_for
 from notifications.providers.email.mailbox import Mailbox
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Outcome, Verdict
 
 DEFAULT_URL = "https://api.resend.com"
@@ -55,6 +56,7 @@ class ResendProvider(HttpProvider):
 
     kind: ClassVar[str] = "resend"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames({"API_KEY": "", **EMAIL_FROM}, ("URL",))
 
     def __init__(self, name: str, url: str, api_key: str, sender: Mailbox) -> None:
         super().__init__(name, CAPABILITIES)
@@ -106,10 +108,11 @@ def _verdict(answer: Answer) -> Verdict:
     if outcome is None or not isinstance(name, str):
         return status_verdict(answer)
     if outcome is Outcome.UNCONFIRMED:
-        return Verdict.unconfirmed(name, "Resend knows the key already", retry_after_seconds=answer.retry_after_seconds)
+        known = answer.telling("Resend knows the key already")
+        return Verdict.unconfirmed(name, known, retry_after_seconds=answer.retry_after_seconds)
     if outcome is Outcome.REJECTED and not _is_about_account(answer.status, fields.get("message")):
-        return Verdict.rejected(name, f"Resend refuses: {name.replace('_', ' ')}")
-    return Verdict.provider_fault(name, f"Resend refuses the account: {name.replace('_', ' ')}")
+        return Verdict.rejected(name, answer.telling(f"Resend refuses: {name.replace('_', ' ')}"))
+    return Verdict.provider_fault(name, answer.telling(f"Resend refuses the account: {name.replace('_', ' ')}"))
 
 
 def _is_about_account(status: int, text: object) -> bool:

@@ -3,7 +3,7 @@
 SendGrid drops no repeats, but can be asked: `custom_args` carry our key into its logs and its events.
 
 Source: Twilio's OpenAPI descriptions of "mail send" and "email logs" (sendgrid-oai, 2026-01), and its pages on errors
-and rate limits (docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api), read 2026-11-30.
+and rate limits (docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api) and "4XX API errors", read 2026-11-30.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from notifications.providers.http import Answer, HttpProvider, proof, status_ver
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import cannot_say
 from notifications.providers.retry_after import parse_reset
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Finding, Outcome, Verdict
 
 DEFAULT_URL = "https://api.sendgrid.com"
@@ -38,6 +39,11 @@ _FIELDS: tuple[tuple[str, Outcome], ...] = (
     ("subject", Outcome.REJECTED),
     ("content", Outcome.REJECTED),
 )
+# Documented as failed requests, for reasons that no other message would change.
+_ACCOUNT_REFUSED = {
+    406: "SendGrid misses a header",
+    451: "SendGrid may not take the mail here: the account's data belongs into another region",
+}
 _FIELD = re.compile(r"[a-z_]+(?:\.[a-z0-9_-]+)*")
 
 
@@ -46,6 +52,7 @@ class SendGridProvider(HttpProvider):
 
     kind: ClassVar[str] = "sendgrid"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames({"API_KEY": "", **EMAIL_FROM}, ("URL", "LOOKUP"))
 
     def __init__(self, name: str, url: str, api_key: str, sender: Mailbox, *, lookup: bool = True) -> None:
         super().__init__(name, CAPABILITIES if lookup else replace(CAPABILITIES, lookup=None))
@@ -118,11 +125,13 @@ def _verdict(answer: Answer) -> Verdict:
     if answer.status == 202 and (message_id := proof(answer.headers.get("x-message-id"))):
         return Verdict.accepted(message_id)
     if answer.status == 413:
-        return Verdict.rejected("http_413", "SendGrid takes no mail of this size")
+        return Verdict.rejected("http_413", answer.telling("SendGrid takes no mail of this size"))
+    if answer.status in _ACCOUNT_REFUSED:
+        return Verdict.provider_fault(f"http_{answer.status}", answer.telling(_ACCOUNT_REFUSED[answer.status]))
     errors = _errors(answer.fields())
     if answer.status != 400 or not errors:
         return status_verdict(answer)
-    return _refusal([error.get("field") for error in errors])
+    return _refusal(answer, [error.get("field") for error in errors])
 
 
 def _errors(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -130,13 +139,15 @@ def _errors(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
 
 
-def _refusal(fields: list[object]) -> Verdict:
-    """400 with a list of errors: certainly not taken. The texts are not repeated; they may quote the recipient."""
+def _refusal(answer: Answer, fields: list[object]) -> Verdict:
+    """400 with a list of errors: certainly not taken."""
     known = [(field, outcome) for field in fields if (outcome := _belongs_to(field))]
     for field, outcome in sorted(known, key=lambda pair: pair[1] is Outcome.REJECTED):
         make = Verdict.provider_fault if outcome is Outcome.PROVIDER_FAULT else Verdict.rejected
-        return make("http_400", f"SendGrid refuses the field {field}")
-    return Verdict.temporary("http_400", "SendGrid refuses the request and names no field that this adapter knows")
+        return make("http_400", answer.telling(f"SendGrid refuses the field {field}"))
+    return Verdict.temporary(
+        "http_400", answer.telling("SendGrid refuses the request and names no field that this adapter knows")
+    )
 
 
 def _belongs_to(field: object) -> Outcome | None:

@@ -102,7 +102,11 @@ def _read(ask: Ask, message_id: str, key: tuple[str, str], ends_at: float) -> Fi
 
 
 def _fate(answer: Answer, message_id: str) -> Finding:
+    """Its id is then the one that the send was answered with, `X-Message-Id`: the part before the first dot.
+
+    Source: SendGrid's glossary on message ids, and its article on filtering the activity feed, read 2026-11-30.
+    """
     status = answer.fields().get("status")
     if status == _DROPPED:
         return Finding.rejected("dropped", "SendGrid took the mail and then dropped it")
-    return Finding.accepted(message_id) if status in _TAKEN else cannot_say(answer)
+    return Finding.accepted(message_id.partition(".")[0] or message_id) if status in _TAKEN else cannot_say(answer)

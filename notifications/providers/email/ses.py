@@ -23,6 +23,7 @@ from notifications.providers.email.mime import encoded_words, is_plain
 from notifications.providers.email.ses_signing import Signer, find_signer
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Outcome, Verdict
 
 PATH = "/v2/email/outbound-emails"
@@ -65,6 +66,9 @@ class SesProvider(HttpProvider):
 
     kind: ClassVar[str] = "ses"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"REGION": "eu-west-1", **EMAIL_FROM}, ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIGURATION_SET", "URL")
+    )
 
     def __init__(self, name: str, url: str, signer: Signer, sender: Mailbox, configuration_set: str = "") -> None:
         super().__init__(name, CAPABILITIES)
@@ -150,12 +154,13 @@ def _verdict(answer: Answer) -> Verdict:
     text = said.lower() if isinstance(said, str) else ""
     if outcome is Outcome.TEMPORARY:
         pause = _DAILY_QUOTA_PAUSE_SECONDS if _DAILY_QUOTA in text else answer.retry_after_seconds
-        return Verdict.temporary(error, "SES is being asked too often", retry_after_seconds=pause, throttled=True)
+        slower = answer.telling("SES is being asked too often")
+        return Verdict.temporary(error, slower, retry_after_seconds=pause, throttled=True)
     if outcome is Outcome.REJECTED and not any(part in text for part in _ABOUT_THE_ACCOUNT):
-        return Verdict.rejected(error, "SES refuses the message")
+        return Verdict.rejected(error, answer.telling("SES refuses the message"))
     if outcome is None:
         return status_verdict(answer)
-    return Verdict.provider_fault(error, "SES refuses the account or its sender")
+    return Verdict.provider_fault(error, answer.telling("SES refuses the account or its sender"))
 
 
 def _error_type(answer: Answer) -> str:

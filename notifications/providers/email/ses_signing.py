@@ -70,7 +70,7 @@ def find_signer(name: str, region: str, key: tuple[str, str] | None) -> Signer:
         from botocore.exceptions import BotoCoreError
     except ImportError:
         raise ConfigurationError(
-            f"provider {name!r} needs boto3: install the extra ses (pip install '.[ses]')"
+            f"provider {name!r} needs boto3: install the extra ses (pip install -e '.[ses]')"
         ) from None
     if key:
         return Signer(Credentials(*key), region)

@@ -21,6 +21,7 @@ from notifications.providers.email.smtp_session import NotSentError, SmtpSession
 from notifications.providers.email.smtp_settings import SmtpServer, parse_server_url
 from notifications.providers.email.smtp_wire import Deadline
 from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import EMAIL_FROM, SettingNames
 from notifications.verdict import Verdict
 
 CAPABILITIES = Capabilities(duplicate_harm=DuplicateHarm.VISIBLE)
@@ -31,6 +32,7 @@ class SmtpProvider(Provider):
 
     kind: ClassVar[str] = "smtp"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    setting_names: ClassVar[SettingNames] = SettingNames({"URL": "smtp://user:password@host:587", **EMAIL_FROM})
 
     def __init__(self, name: str, server: SmtpServer, sender: Mailbox) -> None:
         super().__init__(name, CAPABILITIES)

@@ -16,6 +16,7 @@ from notifications.providers.push.account import matching, prefix_of, secret_tex
 from notifications.providers.push.apns_answers import EXPIRED_TOKEN, reason_of, verdict_of
 from notifications.providers.push.apns_key import TeamKey, TeamTokens, Token, parse_key
 from notifications.providers.push.fcm_message import collapse_key
+from notifications.providers.setting_names import SettingNames
 from notifications.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class ApnsProvider(Provider):
 
     kind: ClassVar[str] = "apns"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.PUSH})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"KEY": "/etc/notifyq/AuthKey_ABC123DEFG.p8", "KEY_ID": "", "TEAM_ID": "", "TOPIC": "com.example.shop"},
+        ("URL",),
+    )
 
     def __init__(self, name: str, tokens: TeamTokens, topic: str, caller: Http2Caller) -> None:
         super().__init__(name, CAPABILITIES)
@@ -48,7 +53,7 @@ class ApnsProvider(Provider):
         try:
             from notifications.providers.push.http2 import Http2Caller
         except ModuleNotFoundError as error:
-            needed = f"provider {name!r} needs the extra `apns`, as in pip install 'notify-queue[apns]'"
+            needed = f"provider {name!r} needs the extra `apns`, as in pip install -e '.[apns]'"
             raise ConfigurationError(f"{needed}: {error.name} is missing") from None
         try:
             key = parse_key(secret_text(settings, f"{prefix}_KEY", "-----BEGIN"))

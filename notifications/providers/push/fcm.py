@@ -17,6 +17,7 @@ from notifications.providers.push.fcm_answers import verdict_of
 from notifications.providers.push.fcm_message import document, is_fcm_address
 from notifications.providers.push.google_account import ServiceAccount, parse_service_account
 from notifications.providers.push.google_token import AccessTokens, Token
+from notifications.providers.setting_names import SettingNames
 from notifications.verdict import Outcome, Verdict
 from notifyq.runtime.clock import elapsed
 
@@ -44,6 +45,9 @@ class FcmProvider(HttpProvider):
 
     kind: ClassVar[str] = "fcm"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.PUSH})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"CREDENTIALS": "/etc/notifyq/service-account.json"}, ("PROJECT_ID", "URL")
+    )
 
     def __init__(
         self, name: str, account: ServiceAccount, project_id: str, url: str = DEFAULT_URL, tokens: Tokens | None = None

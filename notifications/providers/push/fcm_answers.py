@@ -1,4 +1,4 @@
-"""What FCM's answers mean. Only its typed codes count, never its texts. Pure.
+"""What FCM's answers mean. Only its typed codes count; its texts are shown. Pure.
 
 Source: Firebase, FCM v1 ErrorCode, and the sample answers of "REST error codes for the HTTP v1 API", read 2026-11-30.
 """
@@ -49,11 +49,13 @@ def _typed(answer: Answer) -> Verdict | None:
         case 403, "SENDER_ID_MISMATCH":
             return _rejected(devices.FOREIGN)
         case 400, "INVALID_ARGUMENT":
-            return _rejected(devices.INVALID if _is_about_address(answer) else "invalid_argument")
+            if _is_about_address(answer):
+                return _rejected(devices.INVALID)
+            return Verdict.rejected("invalid_argument", answer.telling(_TEXT["invalid_argument"]))
         case 401, "THIRD_PARTY_AUTH_ERROR":
-            return Verdict.provider_fault("third_party_auth_error", _TEXT["third_party_auth_error"])
+            return Verdict.provider_fault("third_party_auth_error", answer.telling(_TEXT["third_party_auth_error"]))
         case 429, "QUOTA_EXCEEDED":
-            text = "FCM's quota for this project or device is used up"
+            text = answer.telling("FCM's quota for this project or device is used up")
             wait = QUOTA_SECONDS if wait is None else wait
             return Verdict.temporary("quota_exceeded", text, retry_after_seconds=wait, throttled=True)
         case 503, "UNAVAILABLE":

@@ -5,6 +5,7 @@ No message is on its way while a token is fetched, so no trouble here can be UNC
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ RENEW_AGAIN_SECONDS = 30.0
 """After a renewal that failed, the next is tried no sooner."""
 YOUNG_SECONDS = 60.0
 LIFETIME_MAX_SECONDS = 86_400.0
+_ERROR = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 Post = Callable[[str, dict[str, str], float], Answer | Verdict]
 """(URL, form, timeout in seconds) → the answer, or what went wrong on the network."""
@@ -123,7 +125,9 @@ def _refusal(answer: Answer) -> Verdict:
     """Source: RFC 6749 section 5.2: what is wrong with the account or its assertion is a 400 or 401 with an `error`."""
     error = answer.fields().get("error")
     if answer.status in (400, 401) and isinstance(error, str):
-        return Verdict.provider_fault(f"token_{error}", "the service account is refused an access token")
+        # The code goes into logs: only one of RFC 6749's form does.
+        code = f"token_{error}" if _ERROR.fullmatch(error) else f"token_http_{answer.status}"
+        return Verdict.provider_fault(code, answer.telling("the service account is refused an access token"))
     return _not_sent(status_verdict(answer))
 
 

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ from notifications.providers.resolver import resolve
 from notifications.providers.retry_after import parse_retry_after
 from notifications.providers.session import CONNECT_TIMEOUT_SECONDS
 from notifications.verdict import Verdict
+from notifyq.runtime.identity import USER_AGENT
 
 # Its lines name hosts and the headers of answers.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
@@ -76,7 +78,7 @@ class Http2Caller:
         deadline = Deadline(timeout_seconds)
         try:
             line.watch(deadline)
-            return line.post(self._url + path, headers, content, timeout_seconds, deadline)
+            answer = line.post(self._url + path, headers, content, timeout_seconds, deadline)
         except TROUBLE as error:
             line.close()
             return http2_verdict(error, deadline)
@@ -85,6 +87,7 @@ class Http2Caller:
             raise
         finally:
             WATCHDOG.release(deadline)
+        return answer if isinstance(answer, Verdict) else replace(answer, url=path, sent=(headers, content))
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -136,10 +139,9 @@ class _Line(httpcore2.NetworkBackend):
     ) -> Answer | Verdict:
         connect = min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
         spans = {"connect": connect, "read": timeout_seconds, "write": timeout_seconds, "pool": timeout_seconds}
+        named = [("user-agent", USER_AGENT), *headers.items()]
         connection = self._connection = self._connection or self._new()
-        with connection.stream(
-            "POST", url, headers=list(headers.items()), content=content, extensions={"timeout": spans}
-        ) as response:
+        with connection.stream("POST", url, headers=named, content=content, extensions={"timeout": spans}) as response:
             body = bytearray()
             for piece in response.iter_stream():
                 body += piece

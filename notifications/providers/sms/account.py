@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import re
 
+import phonenumbers
+
 from notifications.errors import ConfigurationError
 from notifications.providers.base import ProviderSettings
 from notifications.receipts.addresses import checked_base, receipt_url
 
-# A phone number or short code, or a name of up to eleven characters with a letter in it (3GPP TS 23.040 §9.1.2.5).
-_SENDER = re.compile(r"\+?[0-9]{3,15}|(?=.*[A-Za-z])[A-Za-z0-9 _&+.\-]{1,11}")
+# A short code, or a name of up to eleven characters with a letter in it (3GPP TS 23.040 §9.1.2.5).
+_SHORT_CODE = re.compile(r"[0-9]{3,8}")
+_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9 _&+.\-]{1,11}")
+_NUMBER = re.compile(r"\+[0-9]{5,15}")
 
 
-def sender(settings: ProviderSettings, prefix: str, *, optional: bool = False, also: str = "") -> str:
+def sender(
+    settings: ProviderSettings, prefix: str, *, optional: bool = False, also: str = "", plus_optional: bool = True
+) -> str:
     """Who the messages are from: the instance's own _FROM, else SMS_FROM.
 
     Args:
         prefix: what the names of the instance's settings begin with.
         optional: whether both may be missing; the account's own sender is used then.
         also: a pattern of what else the vendor takes.
+        plus_optional: whether the vendor takes a phone number without its plus sign.
 
     Raises:
         ConfigurationError: missing, or no sender that a text message can have.
@@ -29,12 +36,28 @@ def sender(settings: ProviderSettings, prefix: str, *, optional: bool = False, a
         raise ConfigurationError(
             f"NOTIFYQ_{prefix}_FROM is not set, nor is NOTIFYQ_SMS_FROM; one must be a sender such as +14155550100"
         )
-    if value and not (_SENDER.fullmatch(value) or (also and re.fullmatch(also, value))):
+    if value and not (_is_sender(value, plus_optional) or (also and re.fullmatch(also, value))):
         raise ConfigurationError(
             f"NOTIFYQ_{variable} must be a phone number such as +14155550100, a short code, "
             "or a name of at most 11 letters and digits"
         )
     return value
+
+
+def _is_sender(value: str, plus_optional: bool) -> bool:
+    if _SHORT_CODE.fullmatch(value) or _NAME.fullmatch(value):
+        return True
+    number = value if value.startswith("+") or not plus_optional else f"+{value}"
+    return bool(_NUMBER.fullmatch(number)) and _is_possible(number)
+
+
+def _is_possible(number: str) -> bool:
+    """Whether the country has numbers of this length. Which ranges are in use changes, and is the vendor's to say."""
+    try:
+        parsed = phonenumbers.parse(number, None)
+    except phonenumbers.NumberParseException:
+        return False
+    return phonenumbers.is_possible_number_with_reason(parsed) == phonenumbers.ValidationResult.IS_POSSIBLE
 
 
 def receipts_address(settings: ProviderSettings, name: str) -> str:

@@ -17,6 +17,7 @@ from notifications.providers.base import Capabilities, DuplicateHarm, FoundBy, L
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.look_up import absent, cannot_say
+from notifications.providers.setting_names import SettingNames
 from notifications.providers.sms import account, short_key
 from notifications.verdict import Finding, Verdict
 
@@ -27,7 +28,7 @@ ABSENT_AFTER_SECONDS = 300.0
 PARTS_MOST = 60
 """More than any body needs: how long a message may be is decided before, and its own default of 3 is too few."""
 
-# The last part of an error's `type`. Its texts may repeat what was sent and are never passed on.
+# The last part of an error's `type`.
 _REFUSED = {"bad-request": "the message is not valid"}
 _ACCOUNT_TROUBLE = {"insufficient-credits": "the account has too few credits"}
 
@@ -37,6 +38,9 @@ class BulkSmsProvider(HttpProvider):
 
     kind: ClassVar[str] = "bulksms"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"TOKEN_ID": "", "TOKEN_SECRET": ""}, ("FROM", "NOTIFYQ_SMS_FROM", "URL", "NOTIFYQ_RECEIPTS_URL")
+    )
 
     def __init__(
         self,
@@ -126,9 +130,9 @@ def _verdict(answer: Answer, message: Message) -> Verdict:
     kind = answer.fields().get("type")
     code = kind.rpartition("#")[2] if isinstance(kind, str) else ""
     if answer.status == 400 and code in _REFUSED:
-        return Verdict.rejected(code, _REFUSED[code])
+        return Verdict.rejected(code, answer.telling(_REFUSED[code]))
     if answer.status == 403 and code in _ACCOUNT_TROUBLE:
-        return Verdict.provider_fault(code, _ACCOUNT_TROUBLE[code])
+        return Verdict.provider_fault(code, answer.telling(_ACCOUNT_TROUBLE[code]))
     return status_verdict(answer)
 
 

@@ -6,13 +6,13 @@ from notifications.providers.http import Answer
 from notifications.verdict import Outcome, Verdict
 
 Meaning = tuple[Outcome, str]
-"""REJECTED, PROVIDER_FAULT, or TEMPORARY (which here is always "slower"), and a text of ours: vendors' own texts repeat
-recipients and bodies."""
+"""REJECTED, PROVIDER_FAULT, or TEMPORARY (which here is always "slower"), and a text of ours, behind
+which the vendor's own is shown."""
 
 
 def refusal(answer: Answer, code: str, meaning: Meaning) -> Verdict:
     """The verdict on an answer in which the vendor says by a known code that it did not take the message."""
-    outcome, text = meaning
+    outcome, text = meaning[0], answer.telling(meaning[1])
     if outcome is Outcome.REJECTED:
         return Verdict.rejected(code, text)
     if outcome is Outcome.PROVIDER_FAULT:

@@ -17,6 +17,7 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import SMS_FROM, SettingNames
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.verdict import Outcome, Verdict
@@ -44,6 +45,9 @@ class KudiSmsProvider(HttpProvider):
 
     kind: ClassVar[str] = "kudisms"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"TOKEN": "", **SMS_FROM}, ("ACCEPT_UNPROVEN", "GATEWAY", "URL")
+    )
 
     def __init__(
         self, name: str, *, token: str, sender: str, gateway: str = DEFAULT_GATEWAY, url: str = DEFAULT_URL

@@ -19,6 +19,7 @@ from notifications.errors import ConfigurationError
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
+from notifications.providers.setting_names import SMS_FROM, SettingNames
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.providers.sms.twilio_search import LOOKUP, Search, list_path
@@ -31,7 +32,7 @@ _ACCOUNT = re.compile(r"AC[0-9a-fA-F]{32}")
 _API_KEY = re.compile(r"SK[0-9a-fA-F]{32}")
 _PROOF = re.compile(r"(?:SM|MM)[0-9a-fA-F]{32}")
 
-# What Twilio's codes mean with a status of 4xx. Its own texts repeat the recipient and are never passed on.
+# What Twilio's codes mean with a status of 4xx.
 CODES: MappingProxyType[int, Meaning] = MappingProxyType({
     20003: (Outcome.PROVIDER_FAULT, "the credentials are refused"),
     20005: (Outcome.PROVIDER_FAULT, "the account is not active"),
@@ -75,6 +76,9 @@ class TwilioProvider(HttpProvider):
 
     kind: ClassVar[str] = "twilio"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"ACCOUNT_SID": "", "AUTH_TOKEN|API_KEY": "", **SMS_FROM}, ("API_SECRET", "URL", "NOTIFYQ_RECEIPTS_URL")
+    )
 
     def __init__(
         self,
@@ -109,7 +113,7 @@ class TwilioProvider(HttpProvider):
             name,
             account_sid=account_sid,
             auth=_auth(settings, prefix, account_sid),
-            sender=account.sender(settings, prefix, also=MESSAGING_SERVICE),
+            sender=account.sender(settings, prefix, also=MESSAGING_SERVICE, plus_optional=False),
             receipts_address=account.receipts_address(settings, name),
             url=settings.url(f"{prefix}_URL", DEFAULT_URL),
         )
@@ -161,5 +165,7 @@ def _refusal(answer: Answer, code: int) -> Verdict:
         return refusal(answer, str(code), meaning)
     if answer.status == 400:
         # Whether another try can help is not known, but nothing is lost by it.
-        return Verdict.temporary(str(code), f"refused with the code {code}, whose meaning is not known here")
+        return Verdict.temporary(
+            str(code), answer.telling(f"refused with the code {code}, whose meaning is not known here")
+        )
     return status_verdict(answer)

@@ -19,6 +19,7 @@ from notifications.channel import Channel
 from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import variable_prefix
+from notifications.providers.setting_names import SMS_FROM, SettingNames
 from notifications.providers.sms import account
 from notifications.providers.sms.codes import Meaning, refusal
 from notifications.providers.sms.vonage_credentials import Credentials, read_credentials
@@ -29,7 +30,7 @@ DEFAULT_URL = "https://api.nexmo.com"
 _CONFIGURED = frozenset({"from", "webhook_url", "webhook_version"})
 _ERROR_NUMBER = re.compile(r"#?([0-9]{3,5})\Z")
 
-# The number at the end of an error's `type`. Its texts repeat what was sent and are never passed on.
+# The number at the end of an error's `type`.
 CODES: MappingProxyType[int, Meaning] = MappingProxyType({
     1000: (Outcome.TEMPORARY, "too many messages at once"),
     1010: (Outcome.REJECTED, "a parameter is missing"),
@@ -57,6 +58,10 @@ class VonageProvider(HttpProvider):
 
     kind: ClassVar[str] = "vonage"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    setting_names: ClassVar[SettingNames] = SettingNames(
+        {"APPLICATION_ID|API_KEY": "", **SMS_FROM},
+        ("PRIVATE_KEY", "API_SECRET", "URL", "REPORTS_URL", "NOTIFYQ_RECEIPTS_URL"),
+    )
 
     def __init__(
         self,
@@ -142,12 +147,12 @@ def _verdict(answer: Answer) -> Verdict:
     if answer.status == 202 and (message_uuid := proof(fields.get("message_uuid"))):
         return Verdict.accepted(message_uuid)
     if answer.status == 422 and (names := _wrong_parameters(fields)):
-        return _invalid(names)
+        return _invalid(answer, names)
     number = _ERROR_NUMBER.search(kind) if isinstance(kind := fields.get("type"), str) else None
     if 400 <= answer.status < 500 and number and (known := CODES.get(int(number[1]))):
         return refusal(answer, number[1], known)
     if answer.status == 402:
-        return Verdict.provider_fault("http_402", "the account has no credit")
+        return Verdict.provider_fault("http_402", answer.telling("the account has no credit"))
     return status_verdict(answer)
 
 
@@ -158,7 +163,8 @@ def _wrong_parameters(fields: Mapping[str, Any]) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def _invalid(names: set[str]) -> Verdict:
+def _invalid(answer: Answer, names: set[str]) -> Verdict:
     if names <= _CONFIGURED:
-        return Verdict.provider_fault("invalid_params", "what comes from the settings is not valid: the sender or so")
-    return Verdict.rejected("invalid_params", "the recipient or the body is not valid")
+        text = answer.telling("what comes from the settings is not valid: the sender or so")
+        return Verdict.provider_fault("invalid_params", text)
+    return Verdict.rejected("invalid_params", answer.telling("the recipient or the body is not valid"))
