@@ -14,15 +14,19 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from notifyq.leasing import Arrays
+from notifyq.leasing import Arrays, Fixed
 from notifyq.leasing.arrays import literal
 from ratelimits.models import Gate, RateLimitRule, Slot
 from ratelimits.window import Bucket, Limit, RuleBook, lock_key
 
 PRUNE_LIMIT = 2000
 
+_RULES = Fixed(
+    lambda: RateLimitRule.objects.order_by().values_list("channel", "client_id", "limit_count", "window_seconds")
+)
 _LOCK = "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key"
 
 
@@ -41,12 +45,18 @@ class State:
     is_gated: bool
 
 
+def _due_gates() -> QuerySet[Gate]:
+    return Gate.objects.filter(release_at__lte=Now())
+
+
+_ANY_DUE = Fixed(lambda: _due_gates().values_list("bucket")[:1])
+
+
 def rule_book(default: Limit | None) -> RuleBook:
     """The rules as they are now; read for each claim, so that a change is in force from the next one on."""
-    rows = RateLimitRule.objects.values_list("channel", "client_id", "limit_count", "window_seconds")
     rules = {
         (channel, client_id): None if count is None else Limit(count, window)
-        for channel, client_id, count, window in rows
+        for channel, client_id, count, window in _RULES.rows()
     }
     return RuleBook(default, rules)
 
@@ -189,7 +199,7 @@ def _free(holders: Arrays, condition: str) -> None:
 
 def due_gates(limit: int) -> list[Gate]:
     """Gates whose next slot is expected to be free by now, the longest due first. Takes no lock."""
-    return list(Gate.objects.filter(release_at__lte=Now()).order_by("release_at")[:limit])
+    return list(_due_gates().order_by("release_at")[:limit]) if _ANY_DUE.rows() else []
 
 
 def open_gates() -> None:

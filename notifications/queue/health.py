@@ -19,7 +19,7 @@ from notifications import breaker as rules
 from notifications.breaker import Breaker, BreakerRule, BreakerState, Calls, Sign
 from notifications.channel import Channel
 from notifications.models import ProviderHealth
-from notifyq.leasing import SecondsSince
+from notifyq.leasing import Fixed, SecondsSince
 from notifyq.runtime.wakeup import notify_after_commit
 
 Key = tuple[Channel, str]
@@ -57,16 +57,20 @@ class Change:
         return self.after.trips > self.before.trips
 
 
-def read_breakers() -> dict[Key, Seen]:
-    """All that were ever open or about to; whatever is missing is CLOSED. One query on a table of a handful of rows."""
-    found = ProviderHealth.objects.annotate(
+_SEEN = Fixed(
+    lambda: ProviderHealth.objects.annotate(
         due=-SecondsSince("probe_due_at"), free=-SecondsSince("probe_until"), failing=SecondsSince("failing_since")
     ).values_list("channel", "provider", "state", "generation", "failures", "due", "free", "failing")
+)
+
+
+def read_breakers() -> dict[Key, Seen]:
+    """All that were ever open or about to; whatever is missing is CLOSED. One query on a table of a handful of rows."""
     return {
         (Channel(channel), provider): Seen(
             BreakerState(state), generation, failures, free if state == BreakerState.HALF_OPEN else due, failing or 0.0
         )
-        for channel, provider, state, generation, failures, due, free, failing in found
+        for channel, provider, state, generation, failures, due, free, failing in _SEEN.rows()
     }
 
 

@@ -13,6 +13,7 @@ import django
 from django.core.management import call_command
 
 from notifyq.bench.plan import Plan, add_arguments
+from notifyq.runtime.memory import spare_what_is_loaded
 
 
 def main() -> None:
@@ -24,6 +25,7 @@ def main() -> None:
     call_command("migrate", verbosity=0, skip_checks=True)
     from notifyq.bench import claim, deliver, wakeup  # the models need Django
 
+    spare_what_is_loaded()  # as each worker process does
     {"deliver": deliver.run, "claim": claim.run, "wakeup": wakeup.run}[plan.measure](plan)
 
 

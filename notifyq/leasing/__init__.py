@@ -9,13 +9,14 @@ from notifyq.leasing.arrays import Arrays
 from notifyq.leasing.bisect import write_all
 from notifyq.leasing.claim import in_any_transaction, in_transaction_bounded, lock, take
 from notifyq.leasing.end import Follower, end_leases
+from notifyq.leasing.fixed import Fixed
 from notifyq.leasing.insert import insert_new
-from notifyq.leasing.lookups import AnyOf, Epoch, SecondsSince
+from notifyq.leasing.lookups import AnyOf, SecondsSince
 
 __all__ = [
     "AnyOf",
     "Arrays",
-    "Epoch",
+    "Fixed",
     "Follower",
     "SecondsSince",
     "end_leases",

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
-from django.db.models.functions import Now
+from django.db.models import QuerySet
 
+from notifyq.leasing.arrays import literal
 from notifyq.leasing.models import LeasedModel
 
 STATEMENT_TIMEOUT_SECONDS = 10.0
 """No statement on a queue runs longer: what a claim cannot do in this time is better tried again."""
+
+
+NOTHING_ELSE: Mapping[str, str] = {}
+_LEASE = {
+    "status": "%s",
+    "claim_token": "%s",
+    "worker_id": "%s",
+    "lease_expires_at": "statement_timestamp() + %s * interval '1 second'",
+    "attempt_count": "attempt_count + 1",
+}
 
 
 @contextmanager
@@ -57,19 +66,20 @@ def take(
     token: UUID,
     worker_id: str,
     lease_seconds: float,
-    **changes: Any,
+    status: str,
+    assignments: Mapping[str, str] = NOTHING_ELSE,
 ) -> None:
     """Put locked rows under a lease that runs by the database's clock.
 
     Args:
         ids: rows locked by `lock` in this transaction.
         token: the fencing token of this claim, never used before.
-        changes: what else the claim writes, at least the status; it may override the counting of the attempt.
+        status: that of a row that is held.
+        assignments: column → SQL, of what else the claim writes; it may override the counting of the attempt.
     """
-    changes.setdefault("attempt_count", F("attempt_count") + 1)
-    model._default_manager.filter(id__any=ids).update(
-        claim_token=token,
-        worker_id=worker_id,
-        lease_expires_at=Now() + timedelta(seconds=lease_seconds),
-        **changes,
-    )
+    sets = ", ".join(f"{column} = {sql}" for column, sql in (_LEASE | dict(assignments)).items())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {model._meta.db_table} SET {sets} WHERE id = ANY(%s::uuid[])",  # noqa: S608 (names from code, values bound)
+            [status, token, worker_id, lease_seconds, literal(ids)],
+        )

@@ -32,10 +32,3 @@ class SecondsSince(Func):
 
     template = "EXTRACT(EPOCH FROM STATEMENT_TIMESTAMP() - %(expressions)s)::float8"
     output_field = FloatField()
-
-
-class Epoch(Func):
-    """An instant as seconds since 1970, as a float, for the same reason."""
-
-    template = "EXTRACT(EPOCH FROM %(expressions)s)::float8"
-    output_field = FloatField()
