@@ -8,7 +8,7 @@ that keeps this free of deadlocks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -30,9 +30,9 @@ _RULES = Fixed(
 _LOCK = "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class State:
-    """How full a bucket is.
+    """How full a bucket is, while it is held.
 
     Attributes:
         free_count: sends that may still be let through; negative after a limit was lowered.
@@ -43,6 +43,13 @@ class State:
     free_count: int
     reserved: frozenset[UUID]
     is_gated: bool
+
+    def use_free(self) -> bool:
+        """Use up one place for whoever comes now, unless there is none, or others wait for it."""
+        if self.is_gated or self.free_count <= 0:
+            return False
+        self.free_count -= 1
+        return True
 
 
 def _due_gates() -> QuerySet[Gate]:
@@ -81,10 +88,12 @@ def lock(buckets: Sequence[Bucket]) -> list[Bucket]:
             "ELSE pg_advisory_xact_lock(b.key) IS NOT NULL END",
             arrays.parameters(),
         )
-        held = {row[0] for row in cursor.fetchall()}
-        if not held:
+        found = cursor.fetchall()
+        if not found:
             cursor.execute(_LOCK, [_keys(buckets)])
-            return list(buckets)
+    if len(found) in (0, len(buckets)):
+        return list(buckets)
+    held = {row[0] for row in found}
     return [b for b in buckets if b.id in held]
 
 
@@ -115,18 +124,21 @@ def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
 
     Index: `slot_window` once per bucket.
     """
-    windows = Arrays({"id": "uuid", "seconds": "float8"}, [(b.id, b.limit.window_seconds) for b in buckets])
-    limits = {b.id: b.limit.count for b in buckets}
+    rows = [(b.id, b.limit.count, b.limit.window_seconds) for b in buckets]
+    windows = Arrays({"id": "uuid", "count": "int4", "seconds": "float8"}, rows)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
+            "SELECT b.id, b.count - s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
             f"FROM {windows.source('b')}, LATERAL ("
             "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
             "FROM ratelimits_slot WHERE bucket = b.id "
             "AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
             windows.parameters(),
         )
-        return {row[0]: State(limits[row[0]] - row[1], frozenset(row[2] or ()), row[3]) for row in cursor.fetchall()}
+        return {
+            bucket_id: State(free_count, frozenset(reserved or ()), is_gated)
+            for bucket_id, free_count, reserved, is_gated in cursor.fetchall()
+        }
 
 
 def use(slots: Sequence[tuple[UUID, UUID]], token: UUID, slot_seconds: float) -> None:
@@ -163,7 +175,7 @@ def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds
         )
 
 
-def drop_reservations(holder_ids: Sequence[UUID]) -> None:
+def drop_reservations(holder_ids: Collection[UUID]) -> None:
     """Free the slots reserved for holders that will not be claimed any more. Locks their buckets."""
     _free(Arrays({"holder_id": "uuid"}, [(holder_id,) for holder_id in holder_ids]), "s.claim_token IS NULL")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -142,21 +142,25 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None, terms: Ter
                 assignments=_COUNTED,
             )
             content = _content_of(ids)
-    kept = {row["id"] for row in unpaused}
-    if gone := [row["id"] for row in due if row["id"] not in kept]:
-        _drop_reserved(gone)
+    if len(unpaused) < len(due):
+        _drop_reserved({row["id"] for row in due}.difference(row["id"] for row in unpaused))
     moved_count = len(put_off) + len(paused) + limited_count
     return Claim([_claimed(row, token, content[row["id"]]) for row in rows], moved_count, expired)
 
 
 def _end_those_past_ttl(rows: Sequence[Row], askable: Askable) -> tuple[list[Row], Ended]:
     """The others, and how many were ended."""
-    over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    expired = end_expired([row for row in rows if row["id"] in over], askable)
-    return [row for row in rows if row["id"] not in over], expired
+    over = [row for row in rows if _is_past_ttl(row)]
+    if not over:
+        return list(rows), Ended()
+    return [row for row in rows if not _is_past_ttl(row)], end_expired(over, askable)
 
 
-def _drop_reserved(ids: Sequence[UUID]) -> None:
+def _is_past_ttl(row: Row) -> bool:
+    return row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0
+
+
+def _drop_reserved(ids: Collection[UUID]) -> None:
     """In a transaction of its own: the claim's may hold buckets already, and they are only ever locked in order.
 
     Where it fails, the slots are free one window later; the rows that the claim took must not be lost over it."""
