@@ -30,6 +30,19 @@ _RULES = Fixed(
 _LOCK = "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key"
 
 
+# Nearly every bucket of a claim is empty, and of those nothing is read.
+_IN_USE = """
+SELECT id, used, reserved, is_gated FROM (
+    SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) AS is_gated
+      FROM {windows}, LATERAL (
+           SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved
+             FROM ratelimits_slot
+            WHERE bucket = b.id AND slot_at > statement_timestamp() - b.seconds * interval '1 second') AS s) AS bucket
+ WHERE used > 0 OR is_gated
+"""
+NOBODY: frozenset[UUID] = frozenset()
+
+
 @dataclass(slots=True)
 class State:
     """How full a bucket is, while it is held.
@@ -83,18 +96,16 @@ def lock(buckets: Sequence[Bucket]) -> list[Bucket]:
     arrays = Arrays({"id": "uuid", "key": "int8"}, [(b.id, b.lock_key) for b in buckets])
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT b.id FROM {arrays.source('b')} WHERE CASE "  # noqa: S608 (values bound)
+            f"SELECT b.id FROM {arrays.source('b')} WHERE NOT CASE "  # noqa: S608 (values bound)
             "WHEN EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) THEN pg_try_advisory_xact_lock(b.key) "
             "ELSE pg_advisory_xact_lock(b.key) IS NOT NULL END",
             arrays.parameters(),
         )
-        found = cursor.fetchall()
-        if not found:
+        missed = {row[0] for row in cursor.fetchall()}
+        if len(missed) == len(buckets):
             cursor.execute(_LOCK, [_keys(buckets)])
-    if len(found) in (0, len(buckets)):
-        return list(buckets)
-    held = {row[0] for row in found}
-    return [b for b in buckets if b.id in held]
+            return list(buckets)
+    return [b for b in buckets if b.id not in missed] if missed else list(buckets)
 
 
 def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
@@ -124,21 +135,15 @@ def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
 
     Index: `slot_window` once per bucket.
     """
-    rows = [(b.id, b.limit.count, b.limit.window_seconds) for b in buckets]
-    windows = Arrays({"id": "uuid", "count": "int4", "seconds": "float8"}, rows)
+    found = {b.id: State(b.limit.count, NOBODY, is_gated=False) for b in buckets}
+    windows = Arrays({"id": "uuid", "seconds": "float8"}, [(b.id, b.limit.window_seconds) for b in buckets])
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT b.id, b.count - s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
-            f"FROM {windows.source('b')}, LATERAL ("
-            "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
-            "FROM ratelimits_slot WHERE bucket = b.id "
-            "AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
-            windows.parameters(),
-        )
-        return {
-            bucket_id: State(free_count, frozenset(reserved or ()), is_gated)
-            for bucket_id, free_count, reserved, is_gated in cursor.fetchall()
-        }
+        cursor.execute(_IN_USE.format(windows=windows.source("b")), windows.parameters())
+        for bucket_id, used_count, reserved, is_gated in cursor.fetchall():
+            state = found[bucket_id]
+            state.free_count -= used_count
+            state.reserved, state.is_gated = frozenset(reserved or ()), is_gated
+    return found
 
 
 def use(slots: Sequence[tuple[UUID, UUID]], token: UUID, slot_seconds: float) -> None:

@@ -86,9 +86,7 @@ class Settler:
             self._gather()
         if not self._batch:
             return 0
-        began = elapsed()
-        self._give_back([f for f in self._batch if f.give_back])
-        self._settle([f for f in self._batch if not f.give_back], began)
+        write(self._batch, self._worker_id)
         count, self._batch = len(self._batch), []
         self._on_settled()
         return count
@@ -102,15 +100,21 @@ class Settler:
     def _is_enough(self) -> bool:
         return len(self._incoming) >= BATCH_SIZE or self._closing.is_set()
 
-    def _give_back(self, batch: Sequence[Finished]) -> None:
-        if batch:
-            metrics.record_released(release([_ending(f, 0.0, self._worker_id) for f in batch]))
 
-    def _settle(self, batch: Sequence[Finished], began: float) -> None:
-        if not batch:
-            return
-        applied = settle([_ending(f, began, self._worker_id) for f in batch])
-        report(batch, applied, elapsed() - began)
+def write(batch: Sequence[Finished], worker_id: str) -> None:
+    """Settle what was delivered, and give back what was not begun. A repeat changes nothing.
+
+    Raises:
+        DatabaseError: not all of it was written.
+    """
+    began = elapsed()
+    unstarted = [_ending(f, began, worker_id) for f in batch if f.give_back]
+    if unstarted:
+        metrics.record_released(release(unstarted))
+    delivered = [f for f in batch if not f.give_back]
+    if delivered:
+        applied = settle([_ending(f, began, worker_id) for f in delivered])
+        report(delivered, applied, elapsed() - began)
 
 
 def _ending(finished: Finished, now: float, worker_id: str) -> Ending:

@@ -23,10 +23,11 @@ def main() -> None:
     django.setup()
     _write_logs_as_always_but_nowhere()
     call_command("migrate", verbosity=0, skip_checks=True)
-    from notifyq.bench import claim, deliver, wakeup  # the models need Django
+    from notifyq.bench import breakers, claim, deliver, wakeup  # the models need Django
 
     spare_what_is_loaded()  # as each worker process does
-    {"deliver": deliver.run, "claim": claim.run, "wakeup": wakeup.run}[plan.measure](plan)
+    measures = {"deliver": deliver.run, "claim": claim.run, "wakeup": wakeup.run, "breakers": breakers.run}
+    measures[plan.measure](plan)
 
 
 def _write_logs_as_always_but_nowhere() -> None:
