@@ -42,9 +42,9 @@ class Plan:
 def add_arguments(parser: ArgumentParser) -> None:
     """The options of a plan."""
     parser.add_argument("measure", choices=MEASURES, help="what to measure")
-    parser.add_argument("--count", type=between(10, 200_000), default=5_000, metavar="N", help="rows a round (5000)")
+    parser.add_argument("--count", type=between(10, 200_000), default=10_000, metavar="N", help="rows a round (10000)")
     parser.add_argument("--rounds", type=between(1, 50), default=3, metavar="N", help="the median is told (3)")
-    parser.add_argument("--batch-size", type=between(1, 1_000), default=100, metavar="N", help="rows a claim (100)")
+    parser.add_argument("--batch-size", type=between(1, 1_000), default=250, metavar="N", help="rows a claim (250)")
     parser.add_argument("--concurrency", type=between(1, 200), default=8, metavar="N", help="delivery threads (8)")
     parser.add_argument("--seconds", type=between(1, 600), default=30, metavar="N", help="bound on each part (30)")
 
