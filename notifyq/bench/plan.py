@@ -78,6 +78,12 @@ def tell_rates(name: str, ours: Sequence[float], bare: Sequence[float]) -> None:
     tell(f"{name}: {mine:,.0f}/s; bare loop {limit:,.0f}/s; ratio {mine / limit:.2f}")
 
 
+def tell_computing(name: str, ours: Sequence[float], bare: Sequence[float]) -> None:
+    """What one row costs the process, in seconds, each the median of its rounds."""
+    mine, limit = statistics.median(ours), statistics.median(bare)
+    tell(f"{name}: {mine * 1e6:.0f} µs of the process's computing a row; bare loop {limit * 1e6:.0f} µs")
+
+
 def tell_times(name: str, ours: Sequence[float], bare: Sequence[float]) -> None:
     """Two sets of times in seconds, by their median and their 99th percentile."""
     mine, limit = statistics.median(ours), statistics.median(bare)

@@ -43,6 +43,12 @@ def test_rates__of_several_rounds__are_told_by_their_median(capsys):
     assert capsys.readouterr().out == "deliver: 20/s; bare loop 40/s; ratio 0.50\n"
 
 
+def test_computing__of_several_rounds__is_told_by_its_median(capsys):
+    plan.tell_computing("deliver", [90e-6, 500e-6, 80e-6], [10e-6, 12e-6, 11e-6])
+
+    assert capsys.readouterr().out == "deliver: 90 µs of the process's computing a row; bare loop 11 µs\n"
+
+
 def test_median_interval__of_many_values__holds_the_median_between_the_binomial_ranks():
     assert plan.median_interval([float(n) for n in range(100)]) == (40.0, 49.5, 60.0)
 
