@@ -91,14 +91,14 @@ class DeliveryPool:
             held = self._done_take_next()
 
     def _done_take_next(self) -> Held | None:
-        """In one step where another waits: the lock is the busiest thing in the process."""
+        """Both under one lock, as all the threads and the claimer share it."""
         with self._changed:
             self._in_flight_count -= 1
             self.finished_count += 1
-            if not self._in_flight_count:
-                self._changed.notify_all()
             running_low = len(self._buffer) < self._seat_count
             held = self._pop() if self._buffer else None
+            if not self._in_flight_count:
+                self._changed.notify_all()
         if running_low:
             self._on_room()
         return held or self._take()
