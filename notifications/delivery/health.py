@@ -1,6 +1,6 @@
 """The health of the providers, as one worker process knows it: asked before each call, told of each verdict.
 
-While all is well this costs two look-ups for each call and writes nothing. What goes wrong is counted here, takes
+While all is well this costs one look-up for each call and writes nothing. What goes wrong is counted here, takes
 effect here at once, and is told to the other workers by the claimer in its next round, as one change for each provider.
 """
 

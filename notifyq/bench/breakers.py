@@ -30,7 +30,7 @@ from notifications.retry import Backoff
 from notifications.verdict import Verdict
 from notifyq.bench import rows
 from notifyq.bench.deliver import RATE_LIMIT, a_noop_provider
-from notifyq.bench.plan import Plan, progress, tell_share
+from notifyq.bench.plan import Plan, progress, tell, tell_share
 from notifyq.runtime.clock import elapsed
 
 Result = TypeVar("Result")
@@ -93,6 +93,9 @@ def run(plan: Plan) -> None:
         progress(f"breakers: round {number} of {plan.rounds}")
         rows.renew()
         found += list(bench.drain(plan.seconds))[1:]  # the first is not warm yet
+    if not found:
+        tell("breakers: the time was up before two claims were compared; give it more --seconds")
+        return
     for clock in CLOCKS:
         _tell(clock, [each[clock] for each in found])
 
