@@ -116,7 +116,7 @@ def after_verdict(
         ask_wait_seconds: the provider of the send in doubt can be asked about it, after so long; None when it cannot.
     """
     if verdict.outcome is Outcome.ACCEPTED:
-        return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
+        return accepted(verdict, provider)
     if verdict.outcome is Outcome.REJECTED and standing.unconfirmed_provider and not (may_send_again and knows_key):
         # A provider that does not know our key refuses this copy; that says nothing of the earlier one.
         if ask_wait_seconds is not None:
@@ -143,6 +143,11 @@ def after_verdict(
         unconfirmed_provider=open_at,
         not_sent=not_sent,
     )
+
+
+def accepted(verdict: Verdict, provider: str) -> Decision:
+    """The vendor's proof is in the answer, however the notification stands."""
+    return Decision(Status.SENT, provider=provider, provider_message_id=verdict.provider_message_id)
 
 
 def after_loss(

@@ -49,6 +49,8 @@ class Pauses:
         return (PauseScope.PROVIDER, name) in self.parking_ids
 
     def _of_whole(self, channel: Channel, client_id: UUID) -> UUID | None:
+        if not self.parking_ids:
+            return None  # as nearly always; it is asked before each call
         keys = ((PauseScope.ALL, ""), (PauseScope.CHANNEL, channel), (PauseScope.CLIENT, str(client_id)))
         found = (self.parking_ids.get((scope.value, str(value))) for scope, value in keys)
         return next((parking_id for parking_id in found if parking_id is not None), None)

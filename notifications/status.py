@@ -21,6 +21,8 @@ class Status(StrEnum):
     CANCELLED = "CANCELLED"
     EXPIRED = "EXPIRED"
 
+    __hash__ = str.__hash__  # see `Channel`
+
 
 class WaitingReason(StrEnum):
     """Why a PENDING notification is not due."""

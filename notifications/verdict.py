@@ -19,6 +19,8 @@ class Outcome(StrEnum):
     UNCONFIRMED = "UNCONFIRMED"
     LOST = "LOST"
 
+    __hash__ = str.__hash__  # see `Channel`
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

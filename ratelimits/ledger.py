@@ -8,27 +8,44 @@ that keeps this free of deadlocks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from notifyq.leasing import Arrays
+from notifyq.leasing import Arrays, Fixed
 from notifyq.leasing.arrays import literal
 from ratelimits.models import Gate, RateLimitRule, Slot
 from ratelimits.window import Bucket, Limit, RuleBook, lock_key
 
 PRUNE_LIMIT = 2000
 
+_RULES = Fixed(
+    lambda: RateLimitRule.objects.order_by().values_list("channel", "client_id", "limit_count", "window_seconds")
+)
 _LOCK = "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(%s::bigint[]) AS key"
 
 
-@dataclass(frozen=True, slots=True)
+# Nearly every bucket of a claim is empty, and of those nothing is read.
+_IN_USE = """
+SELECT id, used, reserved, is_gated FROM (
+    SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) AS is_gated
+      FROM {windows}, LATERAL (
+           SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved
+             FROM ratelimits_slot
+            WHERE bucket = b.id AND slot_at > statement_timestamp() - b.seconds * interval '1 second') AS s) AS bucket
+ WHERE used > 0 OR is_gated
+"""
+NOBODY: frozenset[UUID] = frozenset()
+
+
+@dataclass(slots=True)
 class State:
-    """How full a bucket is.
+    """How full a bucket is, while it is held.
 
     Attributes:
         free_count: sends that may still be let through; negative after a limit was lowered.
@@ -40,13 +57,26 @@ class State:
     reserved: frozenset[UUID]
     is_gated: bool
 
+    def use_free(self) -> bool:
+        """Use up one place for whoever comes now, unless there is none, or others wait for it."""
+        if self.is_gated or self.free_count <= 0:
+            return False
+        self.free_count -= 1
+        return True
+
+
+def _due_gates() -> QuerySet[Gate]:
+    return Gate.objects.filter(release_at__lte=Now())
+
+
+_ANY_DUE = Fixed(lambda: _due_gates().values_list("bucket")[:1])
+
 
 def rule_book(default: Limit | None) -> RuleBook:
     """The rules as they are now; read for each claim, so that a change is in force from the next one on."""
-    rows = RateLimitRule.objects.values_list("channel", "client_id", "limit_count", "window_seconds")
     rules = {
         (channel, client_id): None if count is None else Limit(count, window)
-        for channel, client_id, count, window in rows
+        for channel, client_id, count, window in _RULES.rows()
     }
     return RuleBook(default, rules)
 
@@ -66,16 +96,16 @@ def lock(buckets: Sequence[Bucket]) -> list[Bucket]:
     arrays = Arrays({"id": "uuid", "key": "int8"}, [(b.id, b.lock_key) for b in buckets])
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT b.id FROM {arrays.source('b')} WHERE CASE "  # noqa: S608 (values bound)
+            f"SELECT b.id FROM {arrays.source('b')} WHERE NOT CASE "  # noqa: S608 (values bound)
             "WHEN EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) THEN pg_try_advisory_xact_lock(b.key) "
             "ELSE pg_advisory_xact_lock(b.key) IS NOT NULL END",
             arrays.parameters(),
         )
-        held = {row[0] for row in cursor.fetchall()}
-        if not held:
+        missed = {row[0] for row in cursor.fetchall()}
+        if len(missed) == len(buckets):
             cursor.execute(_LOCK, [_keys(buckets)])
             return list(buckets)
-    return [b for b in buckets if b.id in held]
+    return [b for b in buckets if b.id not in missed] if missed else list(buckets)
 
 
 def try_lock(buckets: Sequence[Bucket]) -> list[Bucket]:
@@ -105,18 +135,15 @@ def states(buckets: Sequence[Bucket]) -> dict[UUID, State]:
 
     Index: `slot_window` once per bucket.
     """
+    found = {b.id: State(b.limit.count, NOBODY, is_gated=False) for b in buckets}
     windows = Arrays({"id": "uuid", "seconds": "float8"}, [(b.id, b.limit.window_seconds) for b in buckets])
-    limits = {b.id: b.limit.count for b in buckets}
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT b.id, s.used, s.reserved, EXISTS (SELECT 1 FROM ratelimits_gate g WHERE g.bucket = b.id) "  # noqa: S608 (values bound)
-            f"FROM {windows.source('b')}, LATERAL ("
-            "SELECT count(*) AS used, array_agg(holder_id) FILTER (WHERE claim_token IS NULL) AS reserved "
-            "FROM ratelimits_slot WHERE bucket = b.id "
-            "AND slot_at > statement_timestamp() - b.seconds * interval '1 second') s",
-            windows.parameters(),
-        )
-        return {row[0]: State(limits[row[0]] - row[1], frozenset(row[2] or ()), row[3]) for row in cursor.fetchall()}
+        cursor.execute(_IN_USE.format(windows=windows.source("b")), windows.parameters())
+        for bucket_id, used_count, reserved, is_gated in cursor.fetchall():
+            state = found[bucket_id]
+            state.free_count -= used_count
+            state.reserved, state.is_gated = frozenset(reserved or ()), is_gated
+    return found
 
 
 def use(slots: Sequence[tuple[UUID, UUID]], token: UUID, slot_seconds: float) -> None:
@@ -153,7 +180,7 @@ def _insert(slots: Sequence[tuple[UUID, UUID]], token: UUID | None, slot_seconds
         )
 
 
-def drop_reservations(holder_ids: Sequence[UUID]) -> None:
+def drop_reservations(holder_ids: Collection[UUID]) -> None:
     """Free the slots reserved for holders that will not be claimed any more. Locks their buckets."""
     _free(Arrays({"holder_id": "uuid"}, [(holder_id,) for holder_id in holder_ids]), "s.claim_token IS NULL")
 
@@ -189,7 +216,7 @@ def _free(holders: Arrays, condition: str) -> None:
 
 def due_gates(limit: int) -> list[Gate]:
     """Gates whose next slot is expected to be free by now, the longest due first. Takes no lock."""
-    return list(Gate.objects.filter(release_at__lte=Now()).order_by("release_at")[:limit])
+    return list(_due_gates().order_by("release_at")[:limit]) if _ANY_DUE.rows() else []
 
 
 def open_gates() -> None:

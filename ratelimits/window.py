@@ -50,7 +50,7 @@ class RuleBook:
 
     def bucket(self, *, channel: str, client_id: UUID, recipient: str) -> Bucket | None:
         """The bucket that a send to `recipient` (in canonical form) counts in; None when it is not limited."""
-        own = (channel, client_id) in self.rules or ("", client_id) in self.rules
+        own = bool(self.rules) and ((channel, client_id) in self.rules or ("", client_id) in self.rules)
         owner = client_id if own else None
         limit = self.limit_of(channel, owner)
         return None if limit is None else Bucket(_bucket_id(channel, owner, recipient), channel, owner, limit)
@@ -69,7 +69,8 @@ def _bucket_id(channel: str, owner: UUID | None, recipient: str) -> UUID:
 
 def lock_key(bucket_id: UUID) -> int:
     """A signed 64-bit number for PostgreSQL's advisory locks."""
-    return int.from_bytes(bucket_id.bytes[:8], signed=True)
+    first = bucket_id.int >> 64
+    return first - (1 << 64) if first >> 63 else first
 
 
 def in_lock_order(buckets: Iterable[Bucket]) -> list[Bucket]:

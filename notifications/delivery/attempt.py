@@ -100,10 +100,11 @@ class Deliverer:
         provider = ticket.provider
         if not self._is_free_to_go(held, provider):
             return False
-        if chain.records_start(provider) and not self.begin(held, provider):
-            return False
-        # Again, since putting it on record may have taken a while.
-        return self._is_free_to_go(held, provider) and elapsed() < ticket.good_until
+        # Afterwards it is looked again, since putting it on record may have taken a while.
+        recorded = not chain.records_start(provider) or (
+            self.begin(held, provider) and self._is_free_to_go(held, provider)
+        )
+        return recorded and elapsed() < ticket.good_until
 
     def _is_free_to_go(self, held: Held, provider: Provider) -> bool:
         if self.controls.stop(held) or self.controls.stop_provider(provider):
@@ -168,6 +169,8 @@ class Deliverer:
 
     def _concluded(self, held: Held, hops: list[Hop]) -> Finished:
         last = hops[-1]
+        if last.verdict.outcome is Outcome.ACCEPTED:  # whatever went before
+            return Finished(held, outcome.accepted(last.verdict, last.provider), tuple(hops))
         chain = self.chains[held.claimed.channel]
         provider = chain.named(last.provider)
         unsure = last.verdict.outcome is Outcome.UNCONFIRMED

@@ -1,6 +1,6 @@
 """The health of the providers, as one worker process knows it: asked before each call, told of each verdict.
 
-While all is well this costs two look-ups for each call and writes nothing. What goes wrong is counted here, takes
+While all is well this costs one look-up for each call and writes nothing. What goes wrong is counted here, takes
 effect here at once, and is told to the other workers by the claimer in its next round, as one change for each provider.
 """
 
@@ -79,9 +79,9 @@ class Health:
             sender: the client's own sending settings.
         """
         if sender and provider.is_senders_own(sender):
-            return Ticket(channel, provider, is_senders_own=True)
-        line = self._line(channel, provider.name)
-        if line.ticket is not None and self.pace.is_free:
+            return Ticket(channel, provider)
+        line = self._lines.get((channel, provider.name)) or self._line(channel, provider.name)
+        if line.ticket is not None and self.pace.is_free:  # as nearly always
             return line.ticket
         if not line.is_closed and not self._may_ask(line):
             return None
@@ -101,9 +101,9 @@ class Health:
             bug: it was our own code that failed, which says nothing of the provider.
             is_personal: it was made with sending settings of the client's own: a fault of the account may be theirs.
         """
-        if ticket.is_senders_own:
+        line = ticket.line
+        if line is None:
             return
-        line = self._line(ticket.channel, ticket.provider.name)
         if verdict.outcome is Outcome.ACCEPTED and ticket is line.ticket and line.is_quiet:
             return
         sign = Sign.NONE if bug else sign_of(verdict)
@@ -117,11 +117,11 @@ class Health:
 
     def cancel(self, ticket: Ticket) -> None:
         """The call was not made."""
-        if ticket.is_senders_own:
+        if ticket.line is None:
             return
         self.pace.give_back(ticket.provider.name)
         if ticket.probe is not None:
-            self._end_probe(self._line(ticket.channel, ticket.provider.name), ticket.probe, None)
+            self._end_probe(ticket.line, ticket.probe, None)
 
     def is_open(self, channel: Channel, name: str) -> bool:
         """Whether the breaker lets no ordinary call through."""
@@ -182,7 +182,7 @@ class Health:
 
     def _ticket(self, line: Line, channel: Channel, provider: Provider) -> Ticket:
         with self._lock:
-            ticket = Ticket(channel, provider, line.seen.generation)
+            ticket = Ticket(channel, provider, line, line.seen.generation)
             if line.is_closed:
                 line.ticket = ticket
         return ticket
@@ -209,7 +209,7 @@ class Health:
         if token is None:
             return None
         good_until = before + PROBE_MARGIN_SECONDS
-        return Ticket(channel, provider, line.seen.generation, token, good_until)
+        return Ticket(channel, provider, line, line.seen.generation, token, good_until)
 
     def _answer_wishes(self) -> None:
         with self._lock:

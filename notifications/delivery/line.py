@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from notifications import queue
@@ -21,15 +21,16 @@ class Ticket:
         generation: of the breaker that gave it.
         probe: the token, when this call is the probe.
         good_until: on the worker's clock: a probe that has not begun by then is somebody else's.
-        is_senders_own: it goes through an account of the client's own, which the breaker knows nothing of.
+        line: whose breaker gave it; None when the call goes through an account of the client's own, which no breaker
+            knows anything of.
     """
 
     channel: Channel
     provider: Provider
+    line: Line | None = field(default=None, repr=False, compare=False)
     generation: int = 0
     probe: UUID | None = None
     good_until: float = float("inf")
-    is_senders_own: bool = False
 
 
 class Line:

@@ -60,9 +60,10 @@ class DeliveryPool:
         return all(thread.is_alive() for thread in self._threads)
 
     def put(self, rows: Iterable[Held]) -> None:
+        entries = [(held.order, next(self._tie), held) for held in rows]
         with self._changed:
-            for held in rows:
-                heapq.heappush(self._buffer, (held.order, next(self._tie), held))
+            for entry in entries:
+                heapq.heappush(self._buffer, entry)
             self._changed.notify_all()
 
     def take_back(self) -> list[Held]:
@@ -84,24 +85,29 @@ class DeliveryPool:
             self._changed.notify_all()
 
     def _serve(self) -> None:
-        while (held := self._next()) is not None:
+        held = self._take()
+        while held is not None:
             self._on_finished(self._deliver(held))
-            self._done()
+            held = self._done_take_next()
 
-    def _next(self) -> Held | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._buffer or self._closed)
-            if not self._buffer:
-                return None
-            self._in_flight_count += 1
-            return heapq.heappop(self._buffer)[2]
-
-    def _done(self) -> None:
+    def _done_take_next(self) -> Held | None:
+        """Both under one lock, as all the threads and the claimer share it."""
         with self._changed:
             self._in_flight_count -= 1
             self.finished_count += 1
             running_low = len(self._buffer) < self._seat_count
+            held = self._pop() if self._buffer else None
             if not self._in_flight_count:
                 self._changed.notify_all()
         if running_low:
             self._on_room()
+        return held or self._take()
+
+    def _take(self) -> Held | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._buffer or self._closed)
+            return self._pop() if self._buffer else None
+
+    def _pop(self) -> Held:
+        self._in_flight_count += 1
+        return heapq.heappop(self._buffer)[2]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from django.db import connection
@@ -34,10 +33,9 @@ class Settler:
     def __init__(self, worker_id: str, on_settled: Callable[[], None]) -> None:
         self._worker_id = worker_id
         self._on_settled = on_settled
-        self._incoming: queue.SimpleQueue[Finished | None] = queue.SimpleQueue()
+        self._arrived = threading.Condition()
+        self._incoming: deque[Finished] = deque()
         self._batch: list[Finished] = []
-        self._count_lock = threading.Lock()
-        self._unsettled_count = 0
         self._closing = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="settler", daemon=True)
@@ -48,11 +46,14 @@ class Settler:
     @property
     def unsettled_count(self) -> int:
         """Verdicts that are in memory only."""
-        return self._unsettled_count
+        with self._arrived:
+            return len(self._incoming) + len(self._batch)
 
     def put(self, finished: Finished) -> None:
-        self._count(1)
-        self._incoming.put(finished)
+        with self._arrived:
+            self._incoming.append(finished)
+            if len(self._incoming) in (1, BATCH_SIZE):  # what the thread waits for; in between it sleeps
+                self._arrived.notify()
 
     @property
     def is_alive(self) -> bool:
@@ -60,8 +61,9 @@ class Settler:
 
     def close(self, timeout_seconds: float) -> bool:
         """Write all that was put, then end; False when the database stayed away for longer than that."""
-        self._closing.set()
-        self._incoming.put(None)
+        with self._arrived:
+            self._closing.set()
+            self._arrived.notify()
         self._thread.join(timeout_seconds)
         self._stop.set()
         return not self._thread.is_alive()
@@ -70,7 +72,7 @@ class Settler:
         rounds = Rounds("settler", self._stop, metrics.record_round_error)
         while not self._stop.is_set():
             rounds.run(self.flush_once)
-            if self._closing.is_set() and not self._batch and self._incoming.empty():
+            if self._closing.is_set() and not self.unsettled_count:
                 break
         connection.close()
 
@@ -84,40 +86,35 @@ class Settler:
             self._gather()
         if not self._batch:
             return 0
-        began = elapsed()
-        self._give_back([f for f in self._batch if f.give_back])
-        self._settle([f for f in self._batch if not f.give_back], began)
+        write(self._batch, self._worker_id)
         count, self._batch = len(self._batch), []
-        self._count(-count)
         self._on_settled()
         return count
 
-    def _count(self, change: int) -> None:
-        with self._count_lock:
-            self._unsettled_count += change
-
     def _gather(self) -> None:
-        first = self._incoming.get()
-        until = elapsed() + FLUSH_SECONDS
-        self._batch = [] if first is None else [first]
-        while self._batch and len(self._batch) < BATCH_SIZE and (left := until - elapsed()) > 0:
-            try:
-                finished = self._incoming.get(timeout=left)
-            except queue.Empty:
-                return
-            if finished is None:
-                return
-            self._batch.append(finished)
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._incoming or self._closing.is_set())
+            self._arrived.wait_for(self._is_enough, FLUSH_SECONDS)
+            self._batch = [self._incoming.popleft() for _ in range(min(len(self._incoming), BATCH_SIZE))]
 
-    def _give_back(self, batch: Sequence[Finished]) -> None:
-        if batch:
-            metrics.record_released(release([_ending(f, 0.0, self._worker_id) for f in batch]))
+    def _is_enough(self) -> bool:
+        return len(self._incoming) >= BATCH_SIZE or self._closing.is_set()
 
-    def _settle(self, batch: Sequence[Finished], began: float) -> None:
-        if not batch:
-            return
-        applied = settle([_ending(f, began, self._worker_id) for f in batch])
-        report(batch, applied, elapsed() - began)
+
+def write(batch: Sequence[Finished], worker_id: str) -> None:
+    """Settle what was delivered, and give back what was not begun. A repeat changes nothing.
+
+    Raises:
+        DatabaseError: not all of it was written.
+    """
+    began = elapsed()
+    unstarted = [_ending(f, began, worker_id) for f in batch if f.give_back]
+    if unstarted:
+        metrics.record_released(release(unstarted))
+    delivered = [f for f in batch if not f.give_back]
+    if delivered:
+        applied = settle([_ending(f, began, worker_id) for f in delivered])
+        report(delivered, applied, elapsed() - began)
 
 
 def _ending(finished: Finished, now: float, worker_id: str) -> Ending:

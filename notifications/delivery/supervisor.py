@@ -27,6 +27,7 @@ from notifications.providers.chains import Chains, close
 from notifyq.leasing.claim import STATEMENT_TIMEOUT_SECONDS
 from notifyq.runtime.clock import elapsed
 from notifyq.runtime.loop import Rounds
+from notifyq.runtime.memory import spare_what_is_loaded
 from notifyq.runtime.metrics import forget_dead_processes
 
 log = logging.getLogger(__name__)
@@ -250,6 +251,7 @@ def _be_a_child(
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         threading.Thread(target=_stop_when_told, args=(worker,), name="stop", daemon=True).start()
+        spare_what_is_loaded()
         exit_code = 0 if worker.run() else 3
         close(chains)
     except BaseException:

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 PRUNE_EVERY_SECONDS = 60.0
 FOLD_EVERY_SECONDS = 10.0
 BULK_EVERY_SECONDS = 0.25
+RELEASE_EVERY_SECONDS = 0.05
 
 
 def safety_of(chains: Chains) -> SafetyOf:
@@ -63,13 +64,13 @@ class Upkeep:
         self._rate_limit = rate_limit
         self._aging_seconds = aging_seconds
         self._interval_seconds = interval_seconds
-        self._next = self._next_bulk = 0.0
+        self._next = self._next_bulk = self._next_release = 0.0
         self._next_prune = elapsed() + PRUNE_EVERY_SECONDS * random.uniform(0.0, 1.0)
         self._next_fold = elapsed() + FOLD_EVERY_SECONDS * random.uniform(0.0, 1.0)
 
     def run_once(self) -> int:
         """One pass over what is parked, and, when it is time for one, over the rest. Returns how many rows it moved."""
-        released = queue.release_parked(self._rate_limit) + queue.release_paused() + self._work_off()
+        released = self._release() + self._work_off()
         if elapsed() < self._next:
             return released
         rescued = self.rescue()
@@ -83,6 +84,15 @@ class Upkeep:
         more = more or looked >= queue.RECEIPTS_LIMIT
         self._next = 0.0 if more else elapsed() + self._interval_seconds * random.uniform(0.75, 1.25)
         return released + len(rescued) + expired.total() + promoted
+
+    def _release(self) -> int:
+        """What may go on: looked for in nearly every round, since somebody waits for it, but not in one of many that
+        follow each other at once."""
+        if elapsed() < self._next_release:
+            return 0
+        released = queue.release_parked(self._rate_limit) + queue.release_paused()
+        self._next_release = 0.0 if released else elapsed() + RELEASE_EVERY_SECONDS
+        return released
 
     def _look_at_receipts(self) -> int:
         """Those that came before their notification was sent, or while a worker held it."""

@@ -348,7 +348,7 @@ class _Rate:
 
     def per_second(self, finished_count: int) -> float:
         now = elapsed()
-        if (passed := now - self._at) >= 0.1:
+        if (passed := now - self._at) >= 0.02:
             latest = (finished_count - self._count) / passed
             self._value += (latest - self._value) * min(1.0, passed * 2)
             self._count, self._at = finished_count, now

@@ -30,8 +30,9 @@ class Chain:
         Whatever is asked about one notification is asked of this chain: an address that is not theirs never comes to
         the others, neither at first nor after a failure.
         """
-        serving = tuple(p for p in self.providers if p.carries(recipient))
-        return self if len(serving) == len(self.providers) else Chain(serving)
+        if all(p.carries(recipient) for p in self.providers):
+            return self
+        return Chain(tuple(p for p in self.providers if p.carries(recipient)))
 
     def named(self, name: str) -> Provider | None:
         """The provider of that name; None when it is no longer in the chain."""

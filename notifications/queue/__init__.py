@@ -17,8 +17,9 @@ from notifications.queue.bulk_kinds import Batch, BulkFilter, Place, add_walk
 from notifications.queue.bulk_preview import BulkCount, count_bulk, given_up_after, sample_bulk
 from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
-from notifications.queue.claim import Claim, Claimed, Claimer, claim, next_due_in_seconds
+from notifications.queue.claim import Claim, Claimed, Claimer, claim
 from notifications.queue.credit import Credited
+from notifications.queue.due import next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
 from notifications.queue.expire import expire
 from notifications.queue.gates import release_parked

@@ -15,7 +15,7 @@ from notifications.queue.behind import lock_waiting
 from notifications.status import WaitingReason
 from notifyq.leasing import Arrays
 from ratelimits import ledger
-from ratelimits.window import Bucket, Limit, in_lock_order
+from ratelimits.window import Bucket, Limit, RuleBook, in_lock_order
 
 Row = Mapping[str, Any]
 
@@ -39,14 +39,13 @@ class Limits:
 
 @dataclass(slots=True)
 class _Sorting:
-    """Rows of one claim, sorted: those that use a free slot, those with a slot of their own, those to be parked, and
-    those of a bucket that is not held, which are left for another claim."""
+    """Rows of one claim, sorted: those let through, in order, of which some use a free slot and some have one of their
+    own; and those to be parked. Those of a bucket that is not held are in none: they are left for another claim."""
 
-    free: dict[UUID, int]
+    through: list[Row] = field(default_factory=list)
     used: list[tuple[UUID, UUID]] = field(default_factory=list)
     reserved: list[UUID] = field(default_factory=list)
     parked: list[tuple[Row, Bucket]] = field(default_factory=list)
-    left: list[UUID] = field(default_factory=list)
 
 
 def admit(rows: Sequence[Row], token: UUID, limits: Limits) -> tuple[list[Row], int]:
@@ -62,26 +61,22 @@ def admit(rows: Sequence[Row], token: UUID, limits: Limits) -> tuple[list[Row], 
 
     Locks: the buckets' advisory locks, in their order, until the transaction ends.
     """
-    limited = [row for row in rows if row["channel"] not in UNLIMITED]
-    if not limited:
+    if all(row["channel"] in UNLIMITED for row in rows):
         return list(rows), 0
     book = ledger.rule_book(limits.default)
-    buckets = {
-        row["id"]: bucket
-        for row in limited
-        if (bucket := book.bucket(channel=row["channel"], client_id=row["client_id"], recipient=row["recipient"]))
-    }
-    if not buckets:
+    buckets = [_bucket(row, book) for row in rows]
+    limited = [bucket for bucket in buckets if bucket is not None]
+    if not limited:
         return list(rows), 0
-    states = ledger.states(ledger.lock(in_lock_order(buckets.values())))
+    states = ledger.states(ledger.lock(in_lock_order(limited)))
     sorting = _sort(rows, buckets, states)
     ledger.use(sorting.used, token, limits.slot_seconds)
     if sorting.reserved:
         ledger.use_reserved(sorting.reserved, token, limits.slot_seconds)
+    if not sorting.parked:
+        return sorting.through, 0
     reserved = {identity for state in states.values() for identity in state.reserved}
-    parked_count = _park(sorting.parked, reserved.union(row["id"] for row in rows)) if sorting.parked else 0
-    out = {row["id"] for row, _ in sorting.parked}.union(sorting.left)
-    return [row for row in rows if row["id"] not in out], parked_count
+    return sorting.through, _park(sorting.parked, reserved.union(row["id"] for row in rows))
 
 
 def give_back_slots(holds: Sequence[tuple[UUID, UUID]]) -> None:
@@ -90,24 +85,31 @@ def give_back_slots(holds: Sequence[tuple[UUID, UUID]]) -> None:
         ledger.give_back(holds)
 
 
-def drop_reserved_slots(ids: Sequence[UUID]) -> None:
+def drop_reserved_slots(ids: Collection[UUID]) -> None:
     """Return what was kept for notifications that will not be claimed any more."""
     ledger.drop_reservations(ids)
 
 
-def _sort(rows: Sequence[Row], buckets: Mapping[UUID, Bucket], states: Mapping[UUID, ledger.State]) -> _Sorting:
-    sorting = _Sorting({identity: 0 if state.is_gated else state.free_count for identity, state in states.items()})
-    for row in rows:
-        identity, bucket = row["id"], buckets.get(row["id"])
+def _bucket(row: Row, book: RuleBook) -> Bucket | None:
+    if row["channel"] in UNLIMITED:
+        return None
+    return book.bucket(channel=row["channel"], client_id=row["client_id"], recipient=row["recipient"])
+
+
+def _sort(rows: Sequence[Row], buckets: Sequence[Bucket | None], states: Mapping[UUID, ledger.State]) -> _Sorting:
+    """Args: buckets: of the rows, in their order; None for one that is not limited."""
+    sorting = _Sorting()
+    for row, bucket in zip(rows, buckets, strict=True):
         if bucket is None:
+            sorting.through.append(row)
+        elif (state := states.get(bucket.id)) is None:
             continue
-        if bucket.id not in states:
-            sorting.left.append(identity)
-        elif identity in states[bucket.id].reserved:
-            sorting.reserved.append(identity)
-        elif sorting.free[bucket.id] > 0:
-            sorting.free[bucket.id] -= 1
-            sorting.used.append((bucket.id, identity))
+        elif state.reserved and row["id"] in state.reserved:
+            sorting.reserved.append(row["id"])
+            sorting.through.append(row)
+        elif state.use_free():
+            sorting.used.append((bucket.id, row["id"]))
+            sorting.through.append(row)
         else:
             sorting.parked.append((row, bucket))
     return sorting

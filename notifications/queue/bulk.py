@@ -9,14 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from notifications.models import BULK_ACTIONS, ActorKind, BulkAct, BulkStatus
 from notifications.queue.acts import Act, Actor
 from notifications.queue.bulk_kinds import Batch, BulkFilter, Place, add_walk, digest_of, walk_of
 from notifications.queue.bulk_walk import walk_stored
-from notifyq.leasing import SecondsSince, in_transaction_bounded
+from notifyq.leasing import Fixed, SecondsSince, in_transaction_bounded
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +114,13 @@ def resume_bulk(act_id: UUID, actor: Actor) -> bool:
     return changed == 1
 
 
+def _due() -> QuerySet[BulkAct]:
+    return BulkAct.objects.filter(status=BulkStatus.RUNNING, paced_at__lte=Now() - timedelta(seconds=BATCH_SECONDS))
+
+
+_ANY_DUE = Fixed(lambda: _due().values_list("pk")[:1])
+
+
 def work_off(burst_seconds: float) -> int:
     """One batch of the running act that has waited longest, as large as its rate allows by now.
 
@@ -130,13 +137,13 @@ def work_off(burst_seconds: float) -> int:
     Raises:
         DatabaseError: the database is away. Whatever else goes wrong is noted in the act.
 
-    Transaction: one short one. Index: `bulk_act_running`. Locks: the act, passing over locked ones; its rows likewise.
+    Transaction: one short one, none when no act is due. Index: `bulk_act_running`. Locks: the act, passing over locked
+    ones; its rows likewise.
     """
+    if not _ANY_DUE.rows():
+        return 0
     with in_transaction_bounded():
-        running = BulkAct.objects.filter(
-            status=BulkStatus.RUNNING, paced_at__lte=Now() - timedelta(seconds=BATCH_SECONDS)
-        )
-        act = running.order_by("paced_at").select_for_update(skip_locked=True, no_key=True).first()
+        act = _due().order_by("paced_at").select_for_update(skip_locked=True, no_key=True).first()
         if act is None:
             return 0
         return _work_on(act, burst_seconds)

@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import DatabaseError, connection
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 
-from notifications.channel import Channel, Priority
-from notifications.models import Content, Notification
+from notifications.channel import Channel
+from notifications.models import Notification
 from notifications.outcome import Standing
-from notifications.queue.admission import Limits, Row, admit, drop_reserved_slots
+from notifications.queue.admission import Limits, admit, drop_reserved_slots
+from notifications.queue.due import Row, lock_due
 from notifications.queue.expire import Askable, Ended, end_expired
 from notifications.queue.pauses import Serving, keep_paused, nobody
-from notifications.queue.standing import STANDING_COLUMNS, standing_of
+from notifications.queue.standing import standing_of
 from notifications.queue.unavailable import NO_TERMS, Terms, put_off_bound
 from notifications.status import Status
-from notifyq.leasing import Epoch, SecondsSince, in_transaction_bounded, lock, take
+from notifyq.leasing import in_transaction_bounded, take
+from notifyq.leasing.arrays import literal
 
-# Loading timestamps and JSON is dear, so the hot select has neither: ages come as floats, counted by the database.
-_HOT = (
-    "id",
-    "client_id",
-    "group_id",
-    "channel",
-    "recipient",
-    "rank",
-    *STANDING_COLUMNS,
-    "overdue_seconds",
-    "past_ttl_seconds",
-    "expires_epoch",
-    "unconfirmed_age_seconds",
-)
-_AGES = {
-    "overdue_seconds": SecondsSince("due_at"),
-    "past_ttl_seconds": SecondsSince("expires_at"),
-    "expires_epoch": Epoch("expires_at"),
-    "unconfirmed_age_seconds": SecondsSince("unconfirmed_at"),
-}
 _CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data", "serial")
+_CONTENT_OF = (
+    f"SELECT notification_id, {', '.join(_CONTENT)} FROM notifications_content "  # noqa: S608 (names from code)
+    "WHERE notification_id = ANY(%s::uuid[])"
+)
+_COUNTED = F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1))
+"""The one send beyond the last is not counted."""
 
 
 @dataclass(slots=True)
@@ -135,7 +123,7 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None, terms: Ter
     """
     token = token or uuid4()
     with in_transaction_bounded():
-        due = _lock_due(limit, claimer.channels, suspects=claimer.suspects, most=terms.most)
+        due = lock_due(limit, claimer.channels, suspects=claimer.suspects, most=terms.most)
         in_time, expired = _end_those_past_ttl(due, claimer.askable)
         available, put_off = put_off_bound(in_time, terms) if terms.waits else (in_time, [])
         unpaused, paused = keep_paused(available, claimer.serving) if available else ([], [])
@@ -150,62 +138,29 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None, terms: Ter
                 lease_seconds=claimer.lease_seconds,
                 status=Status.PROCESSING,
                 waiting_reason="",
-                attempt_count=F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1)),
+                attempt_count=_COUNTED,
                 updated_at=Now(),
             )
-            content = {c.pop("pk"): c for c in Content.objects.filter(notification__any=ids).values("pk", *_CONTENT)}
-    kept = {row["id"] for row in unpaused}
-    if gone := [row["id"] for row in due if row["id"] not in kept]:
-        _drop_reserved(gone)
+            content = _content_of(ids)
+    if len(unpaused) < len(due):
+        _drop_reserved({row["id"] for row in due}.difference(row["id"] for row in unpaused))
     moved_count = len(put_off) + len(paused) + limited_count
     return Claim([_claimed(row, token, content[row["id"]]) for row in rows], moved_count, expired)
 
 
-def next_due_in_seconds(*, channels: Sequence[Channel] = (), suspects: bool = False) -> float | None:
-    """Seconds until the first waiting notification is due, negative when one is overdue; None when none waits."""
-    waiting = [
-        probe.annotate(age=SecondsSince("due_at")).values_list("age", flat=True)[:1]
-        for _, probe in _probes(channels, suspects=suspects)
-    ]
-    ages = waiting[0].union(*waiting[1:], all=True)
-    return min((-age for age in ages), default=None)
-
-
-def _probes(channels: Sequence[Channel], *, suspects: bool) -> list[tuple[Channel | None, QuerySet[Notification]]]:
-    """One per rank (and channel, when restricted), so that no row stands behind a run of rows that cannot be
-    claimed: each reads the head of the claim index, whose key is its ORDER BY."""
-    waiting = Notification.objects.filter(status=Status.PENDING, suspect=suspects, parked_by=None)
-    # In random order, so that a channel with an endless backlog does not starve the next one.
-    some = random.sample(list(channels), len(channels))
-    narrowed: list[tuple[Channel | None, QuerySet[Notification]]] = [(c, waiting.filter(channel=c)) for c in some]
-    return [
-        (channel, rows.filter(rank=rank).order_by("due_at", "id"))
-        for rank in Priority
-        for channel, rows in narrowed or [(None, waiting)]
-    ]
-
-
-def _lock_due(limit: int, channels: Sequence[Channel], *, suspects: bool, most: Mapping[Channel, int]) -> list[Row]:
-    """Args: most: how many of a channel, for those that it names."""
-    left: dict[Channel | None, int] = dict(most.items())
-    rows: list[tuple[Any, ...]] = []
-    for channel, probe in _probes(channels or (list(Channel) if most else ()), suspects=suspects):
-        count = min(limit - len(rows), left.get(channel, limit))
-        if count > 0:
-            found = lock(probe.filter(due_at__lte=Now()).annotate(**_AGES), _HOT, count)
-            left[channel] = left.get(channel, limit) - len(found)
-            rows += found
-    return [dict(zip(_HOT, row, strict=True)) for row in rows]
-
-
-def _end_those_past_ttl(rows: list[Row], askable: Askable) -> tuple[list[Row], Ended]:
+def _end_those_past_ttl(rows: Sequence[Row], askable: Askable) -> tuple[list[Row], Ended]:
     """The others, and how many were ended."""
-    over = {row["id"] for row in rows if row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0}
-    expired = end_expired([row for row in rows if row["id"] in over], askable)
-    return [row for row in rows if row["id"] not in over], expired
+    over = [row for row in rows if _is_past_ttl(row)]
+    if not over:
+        return list(rows), Ended()
+    return [row for row in rows if not _is_past_ttl(row)], end_expired(over, askable)
 
 
-def _drop_reserved(ids: Sequence[UUID]) -> None:
+def _is_past_ttl(row: Row) -> bool:
+    return row["past_ttl_seconds"] is not None and row["past_ttl_seconds"] >= 0
+
+
+def _drop_reserved(ids: Collection[UUID]) -> None:
     """In a transaction of its own: the claim's may hold buckets already, and they are only ever locked in order.
 
     Where it fails, the slots are free one window later; the rows that the claim took must not be lost over it."""
@@ -213,6 +168,15 @@ def _drop_reserved(ids: Sequence[UUID]) -> None:
         drop_reserved_slots(ids)
     except DatabaseError:
         connection.close()
+
+
+def _content_of(ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_CONTENT_OF, [literal(ids)])
+        found = {row[0]: dict(zip(_CONTENT, row[1:], strict=True)) for row in cursor.fetchall()}
+    for content in found.values():
+        content["data"] = {} if content["data"] == "{}" else json.loads(content["data"])
+    return found
 
 
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:

@@ -22,7 +22,7 @@ from notifications.models import Control, ControlAct, ControlAction, ProviderHea
 from notifications.queue.control_acts import last_control_act, record_control
 from notifications.queue.paces import end_rest
 from notifications.verdict import Verdict
-from notifyq.leasing import SecondsSince
+from notifyq.leasing import Fixed, SecondsSince
 from notifyq.runtime.wakeup import notify_after_commit
 
 Key = tuple[Channel, str]
@@ -60,16 +60,20 @@ class Change:
         return self.after.trips > self.before.trips
 
 
-def read_breakers() -> dict[Key, Seen]:
-    """All that were ever open or about to; whatever is missing is CLOSED. One query on a table of a handful of rows."""
-    found = ProviderHealth.objects.annotate(
+_SEEN = Fixed(
+    lambda: ProviderHealth.objects.annotate(
         due=-SecondsSince("probe_due_at"), free=-SecondsSince("probe_until"), failing=SecondsSince("failing_since")
     ).values_list("channel", "provider", "state", "generation", "failures", "due", "free", "failing")
+)
+
+
+def read_breakers() -> dict[Key, Seen]:
+    """All that were ever open or about to; whatever is missing is CLOSED. One query on a table of a handful of rows."""
     return {
         (Channel(channel), provider): Seen(
             BreakerState(state), generation, failures, free if state == BreakerState.HALF_OPEN else due, failing or 0.0
         )
-        for channel, provider, state, generation, failures, due, free, failing in found
+        for channel, provider, state, generation, failures, due, free, failing in _SEEN.rows()
     }
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest, Now
 
 from notifications.models import ProviderPace
 from notifications.retry import RETRY_AFTER_MOST_SECONDS
-from notifyq.leasing import SecondsSince
+from notifyq.leasing import Fixed, SecondsSince
 
 LEASE_SECONDS = 0.25
 """A process takes so much of a rate at a time, one call at least; and no more than that is ever saved up."""
@@ -33,6 +33,11 @@ UPDATE notifications_providerpace AS p
   FROM free WHERE p.provider = free.provider AND free.n > 0
 RETURNING free.n
 """
+
+
+_RESTING = Fixed(
+    lambda: ProviderPace.objects.exclude(throttled_until=None).values_list("pk", -SecondsSince("throttled_until"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +95,4 @@ def end_rest(provider: str) -> bool:
 
 def read_paces() -> dict[str, PaceSeen]:
     """By provider; whatever is missing may be called. One query on a table of a handful of rows."""
-    rows = ProviderPace.objects.exclude(throttled_until=None).annotate(left=-SecondsSince("throttled_until"))
-    return {provider: PaceSeen(max(0.0, left)) for provider, left in rows.values_list("provider", "left")}
+    return {provider: PaceSeen(max(0.0, left)) for provider, left in _RESTING.rows()}

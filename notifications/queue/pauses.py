@@ -19,12 +19,15 @@ from notifications.models import Control, ControlAction, Notification, Pause
 from notifications.pausing import Pauses, PauseScope, usable_providers
 from notifications.queue.control_acts import record_control
 from notifications.status import Status, WaitingReason
-from notifyq.leasing import in_transaction_bounded, lock
+from notifyq.leasing import Fixed, in_transaction_bounded, lock
 from notifyq.leasing.arrays import literal
 from notifyq.runtime.ids import uuid7
 from notifyq.runtime.wakeup import notify_after_commit
 
 UNPARK_LIMIT = 1000
+
+_IN_FORCE = Fixed(lambda: Pause.objects.filter(ended_at=None).values_list("scope", "value", "parking_id"))
+_ANY_ENDED = Fixed(lambda: Pause.objects.filter(ended_at__isnull=False).values_list("pk")[:1])
 
 Row = Mapping[str, Any]
 Serving = Callable[[Channel, str], Sequence[str]]
@@ -38,8 +41,7 @@ def nobody(channel: Channel, recipient: str) -> Sequence[str]:
 
 def pauses_in_force() -> Pauses:
     """All of them, as they are now. One query on a table of a handful of rows."""
-    rows = Pause.objects.filter(ended_at=None).values_list("scope", "value", "parking_id")
-    return Pauses({(scope, value): parking_id for scope, value, parking_id in rows})
+    return Pauses({(scope, value): parking_id for scope, value, parking_id in _IN_FORCE.rows()})
 
 
 def begin_pause(scope: PauseScope, value: str, *, reason: str, created_by: str) -> tuple[Pause, bool]:
@@ -110,6 +112,8 @@ def keep_paused(rows: Sequence[Row], serving: Serving) -> tuple[list[Row], list[
         The other rows, and the ids of those that were kept. Those were parked, unless their pause ended meanwhile.
     """
     pauses = pauses_in_force()
+    if not pauses.parking_ids:
+        return list(rows), []
     kept: defaultdict[UUID, list[UUID]] = defaultdict(list)
     others: list[Row] = []
     for row in rows:
@@ -145,7 +149,7 @@ def release_paused(limit: int = UNPARK_LIMIT) -> int:
     Transaction: one short one, none when no pause has ended. Index: `notification_parked`. Locks: the ended pauses,
     then rows, passing over locked ones. Safe with any number of callers at once.
     """
-    if not Pause.objects.filter(ended_at__isnull=False).exists():
+    if not _ANY_ENDED.rows():
         return 0
     released = 0
     with in_transaction_bounded():

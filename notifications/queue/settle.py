@@ -180,16 +180,15 @@ def settle(endings: Sequence[Ending], *, by: str = "settle") -> list[Ending]:
     others = [ending for ending in endings if ending.push_group is None]
     applied = write_all(others, _settle_together, _settle_plain)
     if pushes:  # after the others, among which their copies may be
-        pushes = _after_their_copies(pushes)
-        applied += write_all(pushes, _settle_together, _settle_plain)
-        endings = [*others, *pushes]
-    done = set(applied)
-    return [ending for ending in endings if (ending.id, ending.token) in done]
+        applied += write_all(_after_their_copies(pushes), _settle_together, _settle_plain)
+    return applied
 
 
-def _with_proofs(endings: Sequence[Ending]) -> list[Ending]:
+def _with_proofs(endings: Sequence[Ending]) -> Sequence[Ending]:
     """Where the answer was lost, a receipt may have come meanwhile: then it is SENT. Asks only where there is doubt."""
     proofs = waiting_proofs({e.id: e.decision.unconfirmed_provider for e in endings if e.decision.unconfirmed_provider})
+    if not proofs:
+        return endings
     return [dataclasses.replace(e, decision=proved(e.decision, proofs[e.id])) if e.id in proofs else e for e in endings]
 
 
@@ -229,29 +228,27 @@ def _after_their_copies(pushes: Sequence[Ending]) -> list[Ending]:
     ]
 
 
-def _settle_together(endings: Sequence[Ending]) -> list[tuple[UUID, UUID]]:
+def _settle_together(endings: Sequence[Ending]) -> list[Ending]:
     history = Follower(
         Attempt._meta.db_table, _ATTEMPT_INTO, Arrays(_ATTEMPT, [row for e in endings for row in _attempt_rows(e)])
     )
     asked = asked_of(endings)
     changes, followers = (_SETTLE | ASKED, [history, asked]) if asked else (_SETTLE, [history])
     with in_any_transaction():
-        ended = end_leases(Notification, changes, Arrays(_ENDING, [_ending_row(e) for e in endings]), followers)
-        decisions = {(e.id, e.token): e.decision for e in endings}
-        write_entries([hold[0] for hold in ended if _goes_to_inbox(decisions[hold])])
-        announce([hold[0] for hold in ended if decisions[hold].is_final])
-        not_sent = [hold for hold in ended if decisions[hold].not_sent]
-        if asked:
-            not_sent = sends_in_doubt([e for e in endings if (e.id, e.token) in set(not_sent)])
-        give_back_slots(not_sent)
-    return ended
+        held = set(end_leases(Notification, changes, Arrays(_ENDING, [_ending_row(e) for e in endings]), followers))
+        applied = [e for e in endings if (e.id, e.token) in held]
+        write_entries([e.id for e in applied if _goes_to_inbox(e.decision)])
+        announce([e.id for e in applied if e.decision.is_final])
+        not_sent = [e for e in applied if e.decision.not_sent]
+        give_back_slots(sends_in_doubt(not_sent) if asked else [(e.id, e.token) for e in not_sent])
+    return applied
 
 
 def _goes_to_inbox(decision: Decision) -> bool:
     return decision.status is Status.SENT and decision.provider == INBOX
 
 
-def _settle_plain(ending: Ending, error: Exception) -> list[tuple[UUID, UUID]]:
+def _settle_plain(ending: Ending, error: Exception) -> list[Ending]:
     """The database refuses a value, which can only be a text from outside: the state matters more than the text."""
     log.error("settle_refused", extra={"notification_id": str(ending.id), "error": type(error).__name__})
     attempts = tuple(_plain(attempt) for attempt in ending.attempts)

@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db import connection
 
 from notifyq.leasing import in_transaction_bounded
+from notifyq.leasing.arrays import literal
 
 FOLD_LIMIT = 5_000
 MINUTE, HOUR = 60, 3600
 
 _TALLY = """
 INSERT INTO notifications_outcometally (at, status, channel, count)
-SELECT now(), status, channel, count(*) FROM notifications_notification WHERE id = ANY(%s) GROUP BY status, channel
+SELECT now(), status, channel, count(*) FROM notifications_notification WHERE id = ANY(%s::uuid[])
+ GROUP BY status, channel
 """
 # What is folded at once is bounded; two who fold at once pass over each other's rows, and add up in the same row.
 _FOLD = """
@@ -46,7 +48,7 @@ def tally(ids: Sequence[UUID]) -> None:
     """Count these, which this transaction has moved to a final state. Adds rows and touches none, so it waits for
     nobody."""
     with connection.cursor() as cursor:
-        cursor.execute(_TALLY, [list(ids)])
+        cursor.execute(_TALLY, [literal(ids)])
 
 
 def fold_tallies(*, kept_days: int = KEPT_DAYS) -> int:

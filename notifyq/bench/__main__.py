@@ -13,6 +13,7 @@ import django
 from django.core.management import call_command
 
 from notifyq.bench.plan import Plan, add_arguments
+from notifyq.runtime.memory import spare_what_is_loaded
 
 
 def main() -> None:
@@ -22,9 +23,11 @@ def main() -> None:
     django.setup()
     _write_logs_as_always_but_nowhere()
     call_command("migrate", verbosity=0, skip_checks=True)
-    from notifyq.bench import claim, deliver, wakeup  # the models need Django
+    from notifyq.bench import breakers, claim, deliver, wakeup  # the models need Django
 
-    {"deliver": deliver.run, "claim": claim.run, "wakeup": wakeup.run}[plan.measure](plan)
+    spare_what_is_loaded()  # as each worker process does
+    measures = {"deliver": deliver.run, "claim": claim.run, "wakeup": wakeup.run, "breakers": breakers.run}
+    measures[plan.measure](plan)
 
 
 def _write_logs_as_always_but_nowhere() -> None:

@@ -31,13 +31,14 @@ UPDATE notifications_notification
        lease_expires_at = now() + interval '300 seconds', updated_at = now()
  WHERE id = ANY(%s)
 """
+# The state comes from an array too: as a literal it has the plan cost the square of the batch (see `end_leases`).
 SETTLE = """
 WITH ended AS (
     UPDATE notifications_notification n
        SET status = 'SENT', claim_token = NULL, worker_id = '', lease_expires_at = NULL, finished_at = now(),
            updated_at = now(), provider = 'bare', last_used_provider = 'bare', provider_message_id = v.id::text
-      FROM unnest(%s::uuid[], %s::uuid[]) AS v (id, token)
-     WHERE n.id = v.id AND n.claim_token = v.token AND n.status = 'PROCESSING' RETURNING n.id, v.token)
+      FROM unnest(%s::uuid[], %s::uuid[], %s::text[]) AS v (id, token, held_status)
+     WHERE n.id = v.id AND n.claim_token = v.token AND n.status = v.held_status RETURNING n.id, v.token)
 INSERT INTO notifications_attempt (notification_id, claim_token, cycle, number, hop, provider, outcome, error_code,
                                    error_message, provider_message_id, started_at, finished_at, worker_id)
 SELECT id, token, 1, 1, 1, 'bare', 'ACCEPTED', '', '', id::text, now(), now(), 'bare' FROM ended
@@ -73,7 +74,7 @@ def drain(raw: psycopg.Connection[Any], batch_size: int, seconds: float) -> tupl
         ids, token = claim(raw, batch_size)
         if not ids:
             break
-        raw.execute(SETTLE, [ids, [token] * len(ids)])
+        raw.execute(SETTLE, [ids, [token] * len(ids), ["PROCESSING"] * len(ids)])
         raw.commit()
         count += len(ids)
     return count, time.perf_counter() - began

@@ -9,6 +9,7 @@ from notifyq.leasing.arrays import Arrays
 from notifyq.leasing.bisect import write_all
 from notifyq.leasing.claim import in_any_transaction, in_transaction_bounded, lock, take
 from notifyq.leasing.end import Follower, end_leases
+from notifyq.leasing.fixed import Fixed, FixedLock
 from notifyq.leasing.insert import insert_new
 from notifyq.leasing.lookups import AnyOf, Epoch, SecondsSince
 
@@ -16,6 +17,8 @@ __all__ = [
     "AnyOf",
     "Arrays",
     "Epoch",
+    "Fixed",
+    "FixedLock",
     "Follower",
     "SecondsSince",
     "end_leases",

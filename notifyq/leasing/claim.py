@@ -39,6 +39,11 @@ def in_any_transaction() -> AbstractContextManager[Any]:
     return transaction.atomic() if connection.in_atomic_block else in_transaction_bounded()
 
 
+def passing_over_held(rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    """The rows that nobody holds, to be locked as they are read."""
+    return rows.select_for_update(skip_locked=True, no_key=True)
+
+
 def lock(rows: QuerySet[Any], columns: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
     """Lock up to `limit` of the rows, passing over those that somebody else holds, and read `columns`.
 
@@ -47,7 +52,7 @@ def lock(rows: QuerySet[Any], columns: Sequence[Any], limit: int) -> list[tuple[
 
     Locks: FOR NO KEY UPDATE SKIP LOCKED on the rows returned, until the transaction ends.
     """
-    return list(rows.select_for_update(skip_locked=True, no_key=True).values_list(*columns)[:limit])
+    return list(passing_over_held(rows).values_list(*columns)[:limit])
 
 
 def take(

@@ -55,24 +55,25 @@ def end_leases(
     """
     table = model._meta.db_table
     sets = ", ".join(f"{column} = {sql}" for column, sql in (_LEASE_OVER | dict(assignments)).items())
+    source, parameters = endings.compact("v", GUARD)
     parts = [
-        f"ended AS (UPDATE {table} n SET {sets} FROM {endings.source('v')} "  # noqa: S608 (names from code, values bound)
+        f"ended AS (UPDATE {table} n SET {sets} FROM {source} "  # noqa: S608 (names from code, values bound)
         "WHERE n.id = v.id AND n.claim_token = v.token AND n.status = v.held_status RETURNING n.id, v.token)"
     ]
-    parameters = endings.parameters()
     for number, follower in enumerate(followers):
-        parts.append(f"follower_{number} AS ({_insert(follower)})")
-        parameters += follower.arrays.parameters()
+        source, values = follower.arrays.compact("f", GUARD)
+        parts.append(f"follower_{number} AS ({_insert(follower, source)})")
+        parameters += values
     statement = f"WITH {', '.join(parts)} SELECT id, token FROM ended"  # noqa: S608 (as above)
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return [(row[0], row[1]) for row in cursor.fetchall()]
 
 
-def _insert(follower: Follower) -> str:
+def _insert(follower: Follower, source: str) -> str:
     return (
         f"INSERT INTO {follower.table} ({', '.join(follower.columns)}) "  # noqa: S608 (names from code, values bound)
         f"SELECT {', '.join(follower.columns.values())} "
-        f"FROM {follower.arrays.source('f')} JOIN ended ON ended.id = f.id AND ended.token = f.token"
+        f"FROM {source} JOIN ended ON ended.id = f.id AND ended.token = f.token"
         + (f" ON CONFLICT {follower.on_conflict}" if follower.on_conflict else "")
     )

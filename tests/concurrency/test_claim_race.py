@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db.models import QuerySet
 
 from notifications.channel import Priority
 from notifications.models import Notification
-from notifications.queue import Claimed
+from notifications.queue import Claimed, due
+from notifications.queue.due import Row
 from notifications.status import Status
+from notifyq.leasing import fixed
 from tests.support.rivals import PATIENT_SECONDS, run_together
 from tests.support.rows import a_client, add, claim, database_now
 
@@ -43,13 +44,15 @@ def test_claim__without_the_row_lock__hands_one_notification_to_several(monkeypa
     """Shows that the test above can fail, and what the lock is there for."""
     together = threading.Barrier(WORKERS)
 
-    def look_without_locking(rows: QuerySet[Any], columns: Sequence[str], limit: int) -> list[tuple[Any, ...]]:
-        found = list(rows.values_list(*columns)[:limit])
+    def look_together(*args: Any, **options: Any) -> list[Row]:
+        found = due.lock_due(*args, **options)
         if found:
             together.wait(PATIENT_SECONDS)
         return found
 
-    monkeypatch.setattr(claim_module, "lock", look_without_locking)
+    monkeypatch.setattr(fixed, "passing_over_held", lambda rows: rows)
+    monkeypatch.setattr(due, "_first_due", due._first_due.__wrapped__)  # made anew, without the lock
+    monkeypatch.setattr(claim_module, "lock_due", look_together)
     [wanted] = add(max_attempts=WORKERS)  # with fewer the table itself refuses to count that many attempts
     answers = run_together([_claimer(n) for n in range(WORKERS)])
     assert [row.id for rows in answers for row in rows] == [wanted] * WORKERS

@@ -112,19 +112,19 @@ def test_claim__its_worker_freezes_in_mid_transaction__the_rows_come_free(monkey
     monkeypatch.setattr(leasing_claim, "STATEMENT_TIMEOUT_SECONDS", 0.3)
     [wanted] = add()
     locked, go_on = threading.Event(), threading.Event()
-    real_lock = queue.claim.__globals__["lock"]
+    real_lock = queue.claim.__globals__["lock_due"]
 
-    def freeze(*args: object) -> object:
-        rows = real_lock(*args)
+    def freeze(*args: object, **options: object) -> object:
+        rows = real_lock(*args, **options)
         if rows:
             locked.set()
             assert go_on.wait(20)
         return rows
 
-    monkeypatch.setitem(queue.claim.__globals__, "lock", freeze)
+    monkeypatch.setitem(queue.claim.__globals__, "lock_due", freeze)
     frozen = Rival(lambda: claim(worker_id="frozen", limit=1, lease_seconds=60)).start()
     assert locked.wait(20)
-    monkeypatch.setitem(queue.claim.__globals__, "lock", real_lock)
+    monkeypatch.setitem(queue.claim.__globals__, "lock_due", real_lock)
     [row] = wait_until(lambda: claim(worker_id="other", limit=1, lease_seconds=60), 10, "another gets it")
     go_on.set()
     with pytest.raises(DatabaseError):

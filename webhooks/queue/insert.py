@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from notifications import selectors
 from notifications.push_target import NO_PUSH_TARGET
+from notifyq.leasing.arrays import literal
 from notifyq.runtime.ids import uuid7
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.queue.wake import wake_dispatchers_after_commit
@@ -36,7 +37,7 @@ WITH done AS MATERIALIZED (
     SELECT n.id, n.client_id, n.status, n.attempt_count, n.finished_at, n.channel, n.reference, n.outcome_sequence,
            n.last_error_code, n.last_error_message
       FROM notifications_notification AS n
-     WHERE n.id = ANY (%s) AND EXISTS (SELECT FROM webhooks_webhookendpoint))
+     WHERE n.id = ANY (%s::uuid[]) AND EXISTS (SELECT FROM webhooks_webhookendpoint))
 INSERT INTO webhooks_webhookevent
        (id, status, endpoint_id, notification_id, sequence, type, finished_at, body)
 SELECT e.id, CASE WHEN e.enabled THEN 'PENDING' ELSE 'CANCELLED' END, e.endpoint_id, e.notification_id, e.sequence,
@@ -68,7 +69,7 @@ def record_outcomes(notification_ids: Sequence[UUID]) -> None:
     Transaction: the caller's; the events are there if and when the outcome is. Dispatchers are woken after it.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_RECORD, [list(notification_ids)])
+        cursor.execute(_RECORD, [literal(notification_ids)])
         written = cursor.rowcount > 0
     if written:
         wake_dispatchers_after_commit()

@@ -50,7 +50,7 @@ class Command(BaseCommand):
         parser.epilog = EXAMPLES
         parser.add_argument("--processes", type=A_FEW, default=1, metavar="N", help="delivery processes (1)")
         parser.add_argument("--concurrency", type=A_FEW, default=8, metavar="N", help="sends at a time of each (8)")
-        parser.add_argument("--batch-size", type=A_FEW, default=100, metavar="N", help="most rows of a claim (100)")
+        parser.add_argument("--batch-size", type=A_FEW, default=250, metavar="N", help="most rows of a claim (250)")
         parser.add_argument(
             "--channel", action="append", choices=list(Channel), default=[], help="only this channel; may be repeated"
         )

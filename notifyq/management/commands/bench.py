@@ -17,6 +17,8 @@ Measure the queue on the configured PostgreSQL server, in a scratch database tha
   deliver   notifications a second through claim, delivery and settling by one worker process whose provider costs
             nothing, beside a bare loop of SQL on the same table with the same batch size
   claim     time of one claim with its commit, while as many rows again are not due yet, beside the bare statements
+  breakers  what the breakers and the providers' own rates add to draining the queue while all is well, in pairs of
+            blocks with them and without
   wakeup    time from the commit of a notification to the commit of its claim by an idle worker
 
 Each figure stands beside the limit that was measured in the same run, and the ratio is what can be compared between
@@ -28,6 +30,7 @@ examples:
   manage.py bench deliver --count 20000 --batch-size 500 --rounds 5
   manage.py bench claim --batch-size 100
   manage.py bench wakeup --count 200
+  manage.py bench breakers --rounds 10
 """
 
 
