@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -26,11 +27,14 @@ from notifications.status import Status
 from notifyq.leasing import in_transaction_bounded, take
 from notifyq.leasing.arrays import literal
 
+log = logging.getLogger(__name__)
+
 _CONTENT = ("subject", "body", "html_body", "from_name", "reply_to", "collapse_key", "data", "serial")
 _CONTENT_OF = (
     f"SELECT notification_id, {', '.join(_CONTENT)} FROM notifications_content "  # noqa: S608 (names from code)
     "WHERE notification_id = ANY(%s::uuid[])"
 )
+_LAST_EPOCH_SECONDS = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _COUNTED = F("attempt_count") + Case(When(final_check=True, then=Value(0)), default=Value(1))
 """The one send beyond the last is not counted."""
 
@@ -145,7 +149,7 @@ def claim(claimer: Claimer, limit: int, *, token: UUID | None = None, terms: Ter
     if len(unpaused) < len(due):
         _drop_reserved({row["id"] for row in due}.difference(row["id"] for row in unpaused))
     moved_count = len(put_off) + len(paused) + limited_count
-    return Claim([_claimed(row, token, content[row["id"]]) for row in rows], moved_count, expired)
+    return Claim(_readable(rows, token, content) if rows else [], moved_count, expired)
 
 
 def _end_those_past_ttl(rows: Sequence[Row], askable: Askable) -> tuple[list[Row], Ended]:
@@ -179,6 +183,25 @@ def _content_of(ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
     return found
 
 
+def _readable(rows: Sequence[Row], token: UUID, content: Mapping[UUID, dict[str, Any]]) -> list[Claimed]:
+    """Each by itself: they are under a lease by now. One that cannot be read keeps it, and its rescue counts the
+    attempt; those beside it are delivered."""
+    claimed = []
+    for row in rows:
+        try:
+            claimed.append(_claimed(row, token, content[row["id"]]))
+        except Exception as error:  # noqa: BLE001 (whatever it is, the others must not be lost over it)
+            log.error(  # noqa: TRY400 (its text may be private)
+                "claim_unreadable", extra={"notification_id": str(row["id"]), "error": type(error).__name__}
+            )
+    return claimed
+
+
+def _instant(epoch_seconds: float) -> datetime:
+    """The last microseconds of the year 9999 are the next year as a float."""
+    return datetime.fromtimestamp(min(epoch_seconds, _LAST_EPOCH_SECONDS), UTC)
+
+
 def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
     past_ttl_seconds = row["past_ttl_seconds"]
     return Claimed(
@@ -195,5 +218,5 @@ def _claimed(row: Row, token: UUID, content: dict[str, Any]) -> Claimed:
         unconfirmed_age_seconds=row["unconfirmed_age_seconds"],
         content=content,
         group_id=row["group_id"],
-        expires_at=None if row["expires_epoch"] is None else datetime.fromtimestamp(row["expires_epoch"], UTC),
+        expires_at=None if row["expires_epoch"] is None else _instant(row["expires_epoch"]),
     )

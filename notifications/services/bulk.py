@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from notifications import accounts, queue, selectors
@@ -16,7 +16,7 @@ from notifications.models import BULK_ACTIONS, Action, BulkAct, Notification
 from notifications.queue import RETRYABLE, Act, Actor, BulkCount, BulkFilter, BulkSelection
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_filter
-from notifications.request.times import parse_instant
+from notifications.request.times import AHEAD_MAX_SECONDS, parse_instant
 from notifications.services.acts import read_reason
 from notifications.status import Status
 
@@ -30,6 +30,8 @@ STATUSES = {
 """What each act can begin from; the first is meant when none is named."""
 RATE_DEFAULT, RATE_MOST = 100, 1_000
 SAMPLE_SIZE = 10
+CONFIRMED_WITHIN = timedelta(days=1)
+"""How long after its look an act may be confirmed, at most."""
 PROVIDER_MAX_LENGTH = 40
 _NAIVE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?", re.ASCII)
 
@@ -81,7 +83,7 @@ def read_bulk(raw: Mapping[str, str]) -> BulkSelection:
         after=after,
         before=before,
         include_unsure=action is Action.RETRY and bool(given.get("unsure")),
-        send_at=_instant(fields, "send_at", required=True) if action is Action.RESCHEDULE else None,
+        send_at=_send_at(fields) if action is Action.RESCHEDULE else None,
     )
     if fields.errors:
         raise InvalidRequest(fields.errors)
@@ -191,6 +193,20 @@ def _recipient(fields: Fields) -> str | None:
     except Invalid as problem:
         fields.wrong("recipient", problem.code, problem.message)
         return None
+
+
+def _send_at(fields: Fields) -> datetime | None:
+    """Bounded as that of a single one. A little in the past, as it is when somebody has taken a while to confirm it,
+    means now."""
+    send_at = _instant(fields, "send_at", required=True)
+    if send_at is None:
+        return None
+    now = selectors.database_now()
+    if send_at > now + timedelta(seconds=AHEAD_MAX_SECONDS):
+        fields.wrong("send_at", "too_far_ahead", "must be at most 366 days ahead")
+    if send_at < now - CONFIRMED_WITHIN:
+        fields.wrong("send_at", "past", "must not be in the past")
+    return send_at
 
 
 def _instant(fields: Fields, name: str, *, required: bool = False) -> datetime | None:

@@ -131,6 +131,8 @@ def test_preview__every_parameter_of_a_link__is_understood(operator):
         ({"after": "yesterday"}, "after"),
         ({"after": "2026-01-02", "before": "2026-01-01"}, "before"),
         ({"act": "reschedule"}, "send_at"),
+        ({"act": "reschedule", "send_at": "9999-12-31"}, "send_at"),
+        ({"act": "reschedule", "send_at": "0001-01-01"}, "send_at"),
         ({"error_code": "x" * 300}, "error_code"),
         ({"reference": "a\x00b"}, "reference"),
     ],
