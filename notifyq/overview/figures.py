@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 
-from notifications import counting, selectors
+from notifications import counting, heartbeats, selectors
 from notifications.channel import Channel, Priority
+from notifications.heartbeats import WorkerState
 from notifications.models import Pause
 from notifications.selectors import BreakerView
 from notifications.status import Status
@@ -31,43 +31,9 @@ SELECT percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY late), cou
              WHERE number = 1 AND cycle = 1 AND hop = 1 AND started_at IS NOT NULL ORDER BY id DESC LIMIT %s) AS a
       JOIN notifications_notification AS n ON n.id = a.notification_id) AS latest
 """
-_WORKERS = """
-SELECT id, role, host, pid, held_count, seat_count, finished_count, started_at, beat_at, progressed_at,
-       extract(epoch FROM now() - beat_at)::float8,
-       extract(epoch FROM now() - coalesce(progressed_at, started_at))::float8
-  FROM notifications_worker ORDER BY role, host, pid LIMIT 200
-"""
 _BACKLOG = "SELECT count(*) FROM (SELECT 1 FROM webhooks_webhookevent WHERE status = 'PENDING' LIMIT %s) AS counted"
 
 _collector = QueueCollector()
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerState:
-    """One worker process. Ages are seconds by the database's clock."""
-
-    id: str
-    role: str
-    host: str
-    pid: int
-    held_count: int
-    seat_count: int
-    finished_count: int
-    started_at: datetime
-    beat_at: datetime
-    progressed_at: datetime | None
-    beat_age_seconds: float
-    progress_age_seconds: float
-
-    @property
-    def is_alive(self) -> bool:
-        return self.beat_age_seconds <= settings.NOTIFYQ.worker_silent_after_seconds
-
-    @property
-    def is_stuck(self) -> bool:
-        """Alive and holding work, but nothing got done for longer than a send may take."""
-        patience = 3 * settings.NOTIFYQ.send_timeout_seconds
-        return self.is_alive and self.held_count > 0 and self.progress_age_seconds > patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +88,7 @@ def read(span: Span) -> Overview:
         webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
         webhook_oldest_due_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds"),
         webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
-        workers=[WorkerState(*row) for row in _rows(_WORKERS)],
+        workers=heartbeats.workers(),
         pauses=list(selectors.active_pauses()),
         breakers=selectors.breakers(),
         bulk_acts=in_hand(),
