@@ -9,9 +9,10 @@ from django.conf import settings
 from django.db import connection
 
 DELIVERY = "delivery"
-"""The role of those that send what is due. Others beat too: the quarantine, which tries suspects alone, and the webhook
-dispatchers."""
-_SENDING = (DELIVERY, "quarantine")
+"""The role of those that send what is due. Others beat too, such as webhook dispatchers."""
+QUARANTINE = "quarantine"
+"""The role of those that try alone what a dead worker held."""
+_SENDING = (DELIVERY, QUARANTINE)
 SHOWN_MOST = 200
 LATE_SECONDS = 5.0
 _STILL_TIMEOUTS = 3
@@ -78,6 +79,11 @@ class WorkerState:
     def is_stuck(self) -> bool:
         """Alive and holding work, but nothing got done for longer than its calls may take."""
         return self.is_alive and self.held_count > 0 and self.still_seconds > self._patience_seconds
+
+    @property
+    def is_delivering(self) -> bool:
+        """A delivery worker that was heard of just now."""
+        return self.role == DELIVERY and self.is_alive and not self.is_late
 
     @property
     def is_at_work(self) -> bool:

@@ -74,6 +74,7 @@ def read(span: Span) -> Overview:
         DatabaseError: the database is away.
     """
     now = selectors.database_now()
+    workers = heartbeats.workers()
     figures = _Figures()
     lateness, of = _lateness()
     return Overview(
@@ -88,10 +89,10 @@ def read(span: Span) -> Overview:
         webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
         webhook_oldest_due_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds"),
         webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
-        workers=heartbeats.workers(),
+        workers=workers,
         pauses=list(selectors.active_pauses()),
         breakers=selectors.breakers(),
-        bulk_acts=in_hand(),
+        bulk_acts=in_hand(is_delivering=any(w.is_delivering for w in workers)),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
     )
 
