@@ -12,7 +12,7 @@ DELIVERY = "delivery"
 """The role of those that send what is due. Others beat too, such as webhook dispatchers."""
 QUARANTINE = "quarantine"
 """The role of those that try alone what a dead worker held."""
-_SENDING = (DELIVERY, QUARANTINE)
+SENDING = (DELIVERY, QUARANTINE)
 SHOWN_MOST = 200
 LATE_SECONDS = 5.0
 _STILL_TIMEOUTS = 3
@@ -93,7 +93,7 @@ class WorkerState:
     @property
     def _patience_seconds(self) -> float:
         config = settings.NOTIFYQ
-        timeout = config.send_timeout_seconds if self.role in _SENDING else config.webhook_timeout_seconds
+        timeout = config.send_timeout_seconds if self.role in SENDING else config.webhook_timeout_seconds
         return _STILL_TIMEOUTS * float(timeout)
 
 

@@ -12,11 +12,13 @@ from django.db import connection
 from notifications import counting, heartbeats, selectors
 from notifications.channel import Channel, Priority
 from notifications.heartbeats import WorkerState
-from notifications.models import Pause
+from notifications.pausing import PauseScope
 from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifyq.overview.acts import ActInHand, in_hand
+from notifyq.overview.attention import Concern, Seen, concerns
 from notifyq.overview.charts import Chart, Span, chart
+from notifyq.overview.troubles import Ended, OldestDue, read_troubles
 from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
 
 LATEST = 1_000
@@ -41,8 +43,16 @@ class Depth:
     """How many notifications of a status wait or are under way: a number for each channel and priority."""
 
     status: Status
-    rows: Sequence[tuple[Channel, Sequence[float]]]
+    rows: Sequence[tuple[Channel, Sequence[Cell]]]
     total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Those of one channel and priority."""
+
+    priority: Priority
+    count: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,6 @@ class Overview:
     """Everything on the page. None stands for what could not be read now, or does not exist yet."""
 
     now: datetime
-    oldest_due_age_seconds: float | None
     depths: Sequence[Depth]
     dead_letters: int
     parked: float
@@ -58,13 +67,18 @@ class Overview:
     lateness_of: int
     charts: Mapping[Status, Chart]
     webhook_backlog: int
-    webhook_oldest_due_age_seconds: float | None
     webhook_endpoints: Mapping[str, float]
     workers: Sequence[WorkerState]
-    pauses: Sequence[Pause]
     breakers: Sequence[BreakerView]
     bulk_acts: Sequence[ActInHand]
+    oldest_due: OldestDue | None
+    ended: Mapping[Status, Ended]
+    concerns: Sequence[Concern]
     is_incomplete: bool
+
+    @property
+    def oldest_due_age_seconds(self) -> float | None:
+        return self.oldest_due.age_seconds if self.oldest_due else None
 
 
 def read(span: Span) -> Overview:
@@ -74,26 +88,42 @@ def read(span: Span) -> Overview:
         DatabaseError: the database is away.
     """
     now = selectors.database_now()
-    workers = heartbeats.workers()
     figures = _Figures()
     lateness, of = _lateness()
+    seen = _seen(now, figures)
     return Overview(
         now=now,
-        oldest_due_age_seconds=counting.oldest_due_age_seconds(),
         depths=[figures.depth(status) for status in WAITING],
         dead_letters=counting.count_dead_letters(),
         parked=figures.one("notifyq_parked") or 0,
         lateness_seconds=lateness,
         lateness_of=of,
         charts=_charts(span, now),
-        webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
-        webhook_oldest_due_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds"),
+        webhook_backlog=seen.webhook_backlog,
         webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
-        workers=workers,
-        pauses=list(selectors.active_pauses()),
-        breakers=selectors.breakers(),
-        bulk_acts=in_hand(is_delivering=any(w.is_delivering for w in workers)),
+        workers=seen.workers,
+        breakers=seen.breakers,
+        bulk_acts=seen.acts,
+        oldest_due=seen.troubles.oldest_due,
+        ended={ended.status: ended for ended in seen.troubles.ended},
+        concerns=concerns(seen),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
+    )
+
+
+def _seen(now: datetime, figures: _Figures) -> Seen:
+    workers = heartbeats.workers()
+    pauses = list(selectors.active_pauses())
+    return Seen(
+        now=now,
+        troubles=read_troubles(pause.value for pause in pauses if pause.scope == PauseScope.CLIENT),
+        workers=workers,
+        pauses=pauses,
+        breakers=selectors.breakers(),
+        acts=in_hand(is_delivering=any(worker.is_delivering for worker in workers)),
+        suspects=figures.one("notifyq_suspects") or 0.0,
+        webhook_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds") or 0.0,
+        webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
     )
 
 
@@ -115,7 +145,7 @@ class _Figures:
             for s in self._samples
             if s.name == "notifyq_queue_depth" and s.labels["status"] == status
         }
-        rows = [(channel, [cells.get((channel, p.name), 0.0) for p in Priority]) for channel in Channel]
+        rows = [(channel, [Cell(p, cells.get((channel, p.name), 0.0)) for p in Priority]) for channel in Channel]
         return Depth(status, rows, sum(cells.values()))
 
 

@@ -72,4 +72,4 @@ def test_is_delivering__others_alone__is_false() -> None:
 
 
 def test_roles__named_here__are_those_of_the_workers() -> None:
-    assert tuple(Role) == heartbeats._SENDING
+    assert tuple(Role) == heartbeats.SENDING
