@@ -151,22 +151,27 @@ def _confirm(
 
 def _progress(request: HttpRequest, act: BulkAct) -> dict[str, Any]:
     left = None if act.previewed_count is None else max(0, act.previewed_count - act.done_count)
-    is_delivering = heartbeats.is_delivering()
     return {
         **_shown(request, act)[0],
         "history": [entry | {"at": datetime.fromisoformat(entry["at"])} for entry in act.history],
         "left_seconds": None if left is None else left / act.rate_per_second,
         "gone_count": left if act.status == BulkStatus.DONE else 0,
-        "silent_seconds": silent_seconds(act, is_delivering=is_delivering),
-        "nobody_works": not is_delivering,
         "may_operate": request.user.has_perm(kind_of(act).operate),
     }
 
 
 def _shown(request: HttpRequest, *acts: BulkAct) -> list[dict[str, Any]]:
     filters = describe_all(acts, may_see=request.user.has_perm(SEE_PRIVATE))
+    is_delivering = heartbeats.is_delivering()
     return [
-        {"act": act, "kind": kind_of(act), "tone": TONES[BulkStatus(act.status)], "filter": filters[act.pk]}
+        {
+            "act": act,
+            "kind": kind_of(act),
+            "tone": TONES[BulkStatus(act.status)],
+            "filter": filters[act.pk],
+            "silent_seconds": silent_seconds(act, is_delivering=is_delivering),
+            "nobody_works": not is_delivering,
+        }
         for act in acts
     ]
 

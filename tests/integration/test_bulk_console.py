@@ -344,7 +344,7 @@ def test_progress__no_delivery_worker_is_heard_of__says_so_within_a_few_heartbea
     assert "No worker has worked on it for 8" in page
     assert "none is alive" in page
     assert "to go" not in page
-    assert "no worker on it" in operator.get("/admin/").content.decode()
+    assert all("no worker on it" in operator.get(place).content.decode() for place in ("/admin/", LIST))
 
     Worker.objects.create(id="w", role="delivery", host="h", pid=1)
     page = operator.get(address("act", act)).content.decode()
