@@ -9,6 +9,7 @@ import pytest
 
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
+from tests.browser.axe import grave_faults
 from tests.browser.visitor import BrowserWindow, Visitors
 
 pytestmark = [*IN_THE_BROWSER, pytest.mark.django_db(transaction=True)]
@@ -41,6 +42,7 @@ def test_front__cannot_be_refreshed__says_so_with_the_time_and_goes_on(
     text = page.locator(STALE).inner_text()
     assert why in text
     assert OF_WHEN.search(text)
+    assert not list(grave_faults(page, []))
     page.unroute(fresh)
     page.locator(STALE).wait_for(state="detached")
     viewer._troubles[:] = [t for t in viewer._troubles if "answered 503" not in t]  # which this test has made
@@ -70,6 +72,11 @@ def test_front__with_javascript__keeps_the_focus_on_a_link_and_shows_the_axis(vi
     assert [re.fullmatch(r"\d\d:\d\d", t) is not None for t in page.locator(".nq-axis time").all_inner_texts()] == [
         True
     ] * 3
+    viewer.go(f"{pages.FRONT}?span=week", viewer.tab())
+    week = viewer._context.pages[-1]
+    assert re.fullmatch(r"(\d\d-\d\d \d\d:\d\d\s*){3}", week.locator(".nq-axis").inner_text())
+    week.close()
+    page.bring_to_front()
     link = page.locator(".nq-tiles a").first
     link.focus()
     link.evaluate("link => { link.dataset.old = '' }")

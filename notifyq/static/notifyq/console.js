@@ -2,17 +2,15 @@
 "use strict";
 
 const SHOWN = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
-const BRIEF = {
-  minute: new Intl.DateTimeFormat("sv-SE", { hour: "2-digit", minute: "2-digit" }),
-  day: new Intl.DateTimeFormat("sv-SE", { month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" }),
-};
+/** Which part of an instant stands on an axis. */
+const BRIEF = { minute: [11, 16], day: [5, 16] };
 const CONTROLS = "input, textarea, select, button, summary";
 const PATIENT_SECONDS = 15;
 
 /** Shows each <time class="nq-time"> in the reader's zone, its title keeps UTC; and what is only true with this script. */
 function showInstants(root) {
   for (const element of root.querySelectorAll("time.nq-time:not([data-shown])")) {
-    element.textContent = (BRIEF[element.dataset.brief] || SHOWN).format(new Date(element.dateTime));
+    element.textContent = SHOWN.format(new Date(element.dateTime)).slice(...(BRIEF[element.dataset.brief] ?? []));
     element.dataset.shown = "";
   }
   root.querySelectorAll("[data-scripted]").forEach((element) => element.removeAttribute("hidden"));
