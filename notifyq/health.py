@@ -46,9 +46,9 @@ def live(request: HttpRequest) -> HttpResponse:
 def ready(request: HttpRequest) -> HttpResponse:
     """Whether notifications are accepted *and* delivered: 200, or 503 with what is wrong and what to do.
 
-    The database must answer within 2 s, its tables must be those of this code, and some worker must have been heard of
-    within 30 s (or three polls, if that is longer). Where this address decides which API server gets requests, set
-    `NOTIFYQ_READY_NEEDS_WORKER=false`: without workers notifications are still accepted and kept, and nothing is
+    The database must answer within 2 s, its tables must be those of this code, and some delivery worker must have been
+    heard of within 30 s (or three polls, if that is longer). Where this address decides which API server gets requests,
+    set `NOTIFYQ_READY_NEEDS_WORKER=false`: without workers notifications are still accepted and kept, and nothing is
     gained by turning producers away.
     """
     checks = _looker.look()
@@ -121,8 +121,8 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
 
 
 def _workers(looking: Probe) -> Check:
-    # The heartbeats are few. A webhook dispatcher beats too, and delivers no notification.
-    sql = "SELECT extract(epoch FROM now() - max(beat_at))::float8 FROM notifications_worker WHERE role <> 'webhooks'"
+    # The heartbeats are few. The quarantine and webhook dispatchers beat too, and take nothing that is simply due.
+    sql = "SELECT extract(epoch FROM now() - max(beat_at))::float8 FROM notifications_worker WHERE role = 'delivery'"
     ((age,),) = looking.rows(sql, seconds=CHECK_SECONDS)
     if age is None:
         return Check("workers", "No worker has ever reported. Start `manage.py run_workers`.")

@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from notifications import services
+from notifications import heartbeats, services
 from notifications.admin import bulk_form
 from notifications.admin.bulk_confirmation import Confirmation, begin_confirmed, form_context, opened, too_old
 from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of, kinds
@@ -31,6 +31,7 @@ VIEW = "notifications.view_bulkact"
 KIND = "notifications.bulk"
 PER_PAGE = 50
 SILENT_SECONDS = 30.0
+"""For so long an act may stand still while workers are heard of; where none is, a few heartbeats are enough."""
 TONES = {
     BulkStatus.RUNNING: "busy",
     BulkStatus.STOPPED: "wait",
@@ -150,23 +151,41 @@ def _confirm(
 
 def _progress(request: HttpRequest, act: BulkAct) -> dict[str, Any]:
     left = None if act.previewed_count is None else max(0, act.previewed_count - act.done_count)
-    quiet: float = getattr(act, "quiet_for").total_seconds()  # noqa: B009 (an annotation)
     return {
         **_shown(request, act)[0],
         "history": [entry | {"at": datetime.fromisoformat(entry["at"])} for entry in act.history],
         "left_seconds": None if left is None else left / act.rate_per_second,
         "gone_count": left if act.status == BulkStatus.DONE else 0,
-        "silent_seconds": quiet if act.status == BulkStatus.RUNNING and quiet > SILENT_SECONDS else None,
         "may_operate": request.user.has_perm(kind_of(act).operate),
     }
 
 
 def _shown(request: HttpRequest, *acts: BulkAct) -> list[dict[str, Any]]:
     filters = describe_all(acts, may_see=request.user.has_perm(SEE_PRIVATE))
+    is_delivering = heartbeats.is_delivering()
     return [
-        {"act": act, "kind": kind_of(act), "tone": TONES[BulkStatus(act.status)], "filter": filters[act.pk]}
+        {
+            "act": act,
+            "kind": kind_of(act),
+            "tone": TONES[BulkStatus(act.status)],
+            "filter": filters[act.pk],
+            "silent_seconds": silent_seconds(act, is_delivering=is_delivering),
+            "nobody_works": not is_delivering,
+        }
         for act in acts
     ]
+
+
+def silent_seconds(act: BulkAct, *, is_delivering: bool) -> float | None:
+    """How long no worker has worked on a running act, where that is too long; None otherwise.
+
+    Args:
+        act: with `quiet_for`, as an annotation.
+        is_delivering: whether some delivery worker was heard of just now.
+    """
+    quiet: float = getattr(act, "quiet_for").total_seconds()  # noqa: B009 (an annotation)
+    patience = SILENT_SECONDS if is_delivering else heartbeats.late_after_seconds()
+    return quiet if act.status == BulkStatus.RUNNING and quiet > patience else None
 
 
 def _acts() -> QuerySet[BulkAct]:

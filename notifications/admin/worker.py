@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from notifications.heartbeats import late_after_seconds
 from notifications.models import Worker
 from notifyq.console import ReadOnlyAdmin, badge
 
@@ -30,5 +31,7 @@ class WorkerAdmin(ReadOnlyAdmin):
     @admin.display(description="last beat")
     def beat(self, worker: Worker) -> SafeString:
         age: timedelta = getattr(worker, "beat_age")  # noqa: B009 (an annotation)
-        alive = age.total_seconds() <= settings.NOTIFYQ.worker_silent_after_seconds
-        return badge(f"{age.total_seconds():.0f} s ago", "good" if alive else "bad")
+        seconds = age.total_seconds()
+        if seconds > settings.NOTIFYQ.worker_silent_after_seconds:
+            return badge(f"{seconds:,.0f} s ago", "bad")
+        return badge(f"{seconds:.0f} s ago", "wait" if seconds > late_after_seconds() else "good")

@@ -49,6 +49,11 @@ class DeliveryPool:
         with self._changed:
             return len(self._buffer) + self._in_flight_count
 
+    @property
+    def buffered_count(self) -> int:
+        """Notifications waiting in the buffer, for a free seat."""
+        return len(self._buffer)
+
     def waiting_count(self, channel: Channel) -> int:
         """Notifications of a channel that wait in the buffer."""
         with self._changed:

@@ -296,6 +296,7 @@ class Worker:
                 self.id,
                 role=self._options.role,
                 held_count=self._pool.held_count,
+                buffered_count=self._pool.buffered_count,
                 finished_count=self._pool.finished_count,
                 seat_count=self._options.seat_count,
             )

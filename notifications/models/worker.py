@@ -25,6 +25,12 @@ class Worker(models.Model):
     )
     seat_count = models.PositiveIntegerField(default=0, db_default=0, help_text="How many it can make at once.")
     held_count = models.PositiveIntegerField(default=0, help_text="Notifications it held at its last beat.")
+    buffered_count = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Those of them that waited for a seat."
+    )
+    busy_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it has held something at every beat."
+    )
 
     class Meta:
         ordering: ClassVar = ["-beat_at", "id"]

@@ -45,7 +45,7 @@ class Facts:
         pause: the one in force that keeps it, or would as soon as it is due.
         outage: what keeps it, as no provider could take it, or would if it were due.
         asked_at, asked_count: how often its provider was asked what became of it, and when last.
-        workers_alive: processes with a fresh heartbeat.
+        workers_alive: of those that would take it, how many were heard of just now.
         last_act: of an operator.
     """
 

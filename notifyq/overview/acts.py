@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db.models import Case, DurationField, ExpressionWrapper, F, Q, When
 from django.db.models.functions import Coalesce, Now
 
-from notifications.admin.bulk import SILENT_SECONDS, TONES
+from notifications.admin.bulk import TONES, silent_seconds
 from notifications.admin.bulk_kinds import kind_of
 from notifications.models import BulkAct, BulkStatus
 
@@ -32,16 +32,20 @@ class ActInHand:
     silent_seconds: float | None
 
 
-def in_hand() -> list[ActInHand]:
-    """Those that run, then those that were stopped or failed of late, the newest first. One look at a small table."""
+def in_hand(*, is_delivering: bool) -> list[ActInHand]:
+    """Those that run, then those that were stopped or failed of late, the newest first. One look at a small table.
+
+    Args:
+        is_delivering: whether some delivery worker was heard of just now.
+    """
     quiet = ExpressionWrapper(Now() - Coalesce(F("worked_at"), F("created_at")), output_field=DurationField())
     running = Q(status=BulkStatus.RUNNING)
     rows = BulkAct.objects.exclude(status=BulkStatus.DONE).annotate(quiet_for=quiet)
     rows = rows.filter(running | Q(quiet_for__lt=FORGOTTEN_AFTER)).defer("selection", "history")
-    return [_shown(row) for row in rows.order_by(Case(When(running, then=0), default=1), "-pk")[:SHOWN_MOST]]
+    shown = rows.order_by(Case(When(running, then=0), default=1), "-pk")[:SHOWN_MOST]
+    return [_shown(row, is_delivering=is_delivering) for row in shown]
 
 
-def _shown(row: BulkAct) -> ActInHand:
-    quiet: float = getattr(row, "quiet_for").total_seconds()  # noqa: B009 (an annotation)
-    silent = quiet if row.status == BulkStatus.RUNNING and quiet > SILENT_SECONDS else None
+def _shown(row: BulkAct, *, is_delivering: bool) -> ActInHand:
+    silent = silent_seconds(row, is_delivering=is_delivering)
     return ActInHand(row, kind_of(row).noun, TONES[BulkStatus(row.status)], silent)

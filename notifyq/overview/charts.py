@@ -17,6 +17,11 @@ class Span:
     title: str
     step: timedelta
     bars: int
+    shows_days: bool = False
+
+    def marks(self, since: datetime) -> tuple[datetime, datetime, datetime]:
+        """The instants that the axis names: where the first bar begins, the middle, and where the last one ends."""
+        return since, since + self.step * self.bars / 2, since + self.step * self.bars
 
     def since(self, now: datetime) -> datetime:
         """The beginning of the first bar: bars begin at whole steps, so that they stay where they are while time
@@ -31,7 +36,7 @@ SPANS = {
     for span in (
         Span("hour", "last hour", timedelta(minutes=1), 60),
         Span("day", "last day", timedelta(minutes=15), 96),
-        Span("week", "last week", timedelta(hours=2), 84),
+        Span("week", "last week", timedelta(hours=2), 84, shows_days=True),
     )
 }
 

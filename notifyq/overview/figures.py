@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 
-from notifications import counting, selectors
+from notifications import counting, heartbeats, selectors
 from notifications.channel import Channel, Priority
-from notifications.models import Pause
+from notifications.heartbeats import WorkerState
+from notifications.pausing import PauseScope
 from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifyq.overview.acts import ActInHand, in_hand
+from notifyq.overview.attention import Concern, Seen, concerns
 from notifyq.overview.charts import Chart, Span, chart
+from notifyq.overview.troubles import Ended, OldestDue, read_troubles
 from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
 
 LATEST = 1_000
@@ -31,43 +33,9 @@ SELECT percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY late), cou
              WHERE number = 1 AND cycle = 1 AND hop = 1 AND started_at IS NOT NULL ORDER BY id DESC LIMIT %s) AS a
       JOIN notifications_notification AS n ON n.id = a.notification_id) AS latest
 """
-_WORKERS = """
-SELECT id, role, host, pid, held_count, seat_count, finished_count, started_at, beat_at, progressed_at,
-       extract(epoch FROM now() - beat_at)::float8,
-       extract(epoch FROM now() - coalesce(progressed_at, started_at))::float8
-  FROM notifications_worker ORDER BY role, host, pid LIMIT 200
-"""
 _BACKLOG = "SELECT count(*) FROM (SELECT 1 FROM webhooks_webhookevent WHERE status = 'PENDING' LIMIT %s) AS counted"
 
 _collector = QueueCollector()
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerState:
-    """One worker process. Ages are seconds by the database's clock."""
-
-    id: str
-    role: str
-    host: str
-    pid: int
-    held_count: int
-    seat_count: int
-    finished_count: int
-    started_at: datetime
-    beat_at: datetime
-    progressed_at: datetime | None
-    beat_age_seconds: float
-    progress_age_seconds: float
-
-    @property
-    def is_alive(self) -> bool:
-        return self.beat_age_seconds <= settings.NOTIFYQ.worker_silent_after_seconds
-
-    @property
-    def is_stuck(self) -> bool:
-        """Alive and holding work, but nothing got done for longer than a send may take."""
-        patience = 3 * settings.NOTIFYQ.send_timeout_seconds
-        return self.is_alive and self.held_count > 0 and self.progress_age_seconds > patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +43,16 @@ class Depth:
     """How many notifications of a status wait or are under way: a number for each channel and priority."""
 
     status: Status
-    rows: Sequence[tuple[Channel, Sequence[float]]]
+    rows: Sequence[tuple[Channel, Sequence[Cell]]]
     total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Those of one channel and priority."""
+
+    priority: Priority
+    count: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +60,6 @@ class Overview:
     """Everything on the page. None stands for what could not be read now, or does not exist yet."""
 
     now: datetime
-    oldest_due_age_seconds: float | None
     depths: Sequence[Depth]
     dead_letters: int
     parked: float
@@ -92,13 +67,18 @@ class Overview:
     lateness_of: int
     charts: Mapping[Status, Chart]
     webhook_backlog: int
-    webhook_oldest_due_age_seconds: float | None
     webhook_endpoints: Mapping[str, float]
     workers: Sequence[WorkerState]
-    pauses: Sequence[Pause]
     breakers: Sequence[BreakerView]
     bulk_acts: Sequence[ActInHand]
+    oldest_due: OldestDue | None
+    ended: Mapping[Status, Ended]
+    concerns: Sequence[Concern]
     is_incomplete: bool
+
+    @property
+    def oldest_due_age_seconds(self) -> float | None:
+        return self.oldest_due.age_seconds if self.oldest_due else None
 
 
 def read(span: Span) -> Overview:
@@ -110,23 +90,40 @@ def read(span: Span) -> Overview:
     now = selectors.database_now()
     figures = _Figures()
     lateness, of = _lateness()
+    seen = _seen(now, figures)
     return Overview(
         now=now,
-        oldest_due_age_seconds=counting.oldest_due_age_seconds(),
         depths=[figures.depth(status) for status in WAITING],
         dead_letters=counting.count_dead_letters(),
         parked=figures.one("notifyq_parked") or 0,
         lateness_seconds=lateness,
         lateness_of=of,
         charts=_charts(span, now),
-        webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
-        webhook_oldest_due_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds"),
+        webhook_backlog=seen.webhook_backlog,
         webhook_endpoints=figures.by_label("notifyq_webhook_endpoints", "state"),
-        workers=[WorkerState(*row) for row in _rows(_WORKERS)],
-        pauses=list(selectors.active_pauses()),
-        breakers=selectors.breakers(),
-        bulk_acts=in_hand(),
+        workers=seen.workers,
+        breakers=seen.breakers,
+        bulk_acts=seen.acts,
+        oldest_due=seen.troubles.oldest_due,
+        ended={ended.status: ended for ended in seen.troubles.ended},
+        concerns=concerns(seen),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
+    )
+
+
+def _seen(now: datetime, figures: _Figures) -> Seen:
+    workers = heartbeats.workers()
+    pauses = list(selectors.active_pauses())
+    return Seen(
+        now=now,
+        troubles=read_troubles(pause.value for pause in pauses if pause.scope == PauseScope.CLIENT),
+        workers=workers,
+        pauses=pauses,
+        breakers=selectors.breakers(),
+        acts=in_hand(is_delivering=any(worker.is_delivering for worker in workers)),
+        suspects=figures.one("notifyq_suspects") or 0.0,
+        webhook_age_seconds=figures.one("notifyq_webhook_oldest_due_age_seconds") or 0.0,
+        webhook_backlog=int(_rows(_BACKLOG, COUNTED_MOST)[0][0]),
     )
 
 
@@ -148,7 +145,7 @@ class _Figures:
             for s in self._samples
             if s.name == "notifyq_queue_depth" and s.labels["status"] == status
         }
-        rows = [(channel, [cells.get((channel, p.name), 0.0) for p in Priority]) for channel in Channel]
+        rows = [(channel, [Cell(p, cells.get((channel, p.name), 0.0)) for p in Priority]) for channel in Channel]
         return Depth(status, rows, sum(cells.values()))
 
 

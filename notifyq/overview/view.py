@@ -9,10 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from notifications.channel import Priority
+from notifyq.overview.attention import SHOWN_MOST, undelivered_address
 from notifyq.overview.charts import SPANS
 from notifyq.overview.figures import read
 
 PERMISSION = "notifications.view_notification"
+BULK = "notifications.view_bulkact"
+"""Without it nothing is said of bulk acts; of other things there is only no link."""
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -22,9 +25,18 @@ def context(request: HttpRequest) -> dict[str, Any]:
     span = SPANS.get(request.GET.get("span", ""), SPANS["hour"])
     shown = {"span": span, "spans": list(SPANS.values()), "priorities": [p.name for p in Priority]}
     try:
-        return shown | {"overview": read(span)}
+        overview = read(span)
     except DatabaseError:
         return shown | {"overview": None}
+    seen = [(concern, request.user.has_perm(concern.needs)) for concern in overview.concerns]
+    told = [(concern, may_go) for concern, may_go in seen if may_go or concern.needs != BULK]
+    return shown | {
+        "overview": overview,
+        "marks": span.marks(span.since(overview.now)),
+        "concerns": told[:SHOWN_MOST],
+        "concerns_left_out": len(told[SHOWN_MOST:]),
+        "failed_address": undelivered_address("failed", overview.now),
+    }
 
 
 def fresh(request: HttpRequest) -> HttpResponse:

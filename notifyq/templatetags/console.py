@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.template import Library
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from notifyq import console
@@ -14,6 +14,17 @@ from notifyq import console
 register = Library()
 register.filter("instant", console.instant)
 register.simple_tag(console.badge, name="badge")
+
+
+@register.simple_tag
+def brief(at: datetime, *, with_day: bool = False) -> SafeString:
+    """An instant on an axis, to the minute: UTC as it leaves here, in the reader's zone by console.js."""
+    utc = at.astimezone(UTC)
+    return format_html(
+        '<time class="nq-time" datetime="{}" data-brief="{}" title="{} UTC">{} UTC</time>',
+        *(utc.isoformat(), "day" if with_day else "minute", utc.strftime("%Y-%m-%d %H:%M")),
+        utc.strftime("%m-%d %H:%M" if with_day else "%H:%M"),
+    )
 
 
 @register.filter

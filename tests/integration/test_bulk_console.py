@@ -15,7 +15,7 @@ from django.urls import reverse
 from notifications import queue
 from notifications.admin import bulk as pages
 from notifications.admin import bulk_confirmation
-from notifications.models import Action, BulkAct, BulkStatus, Notification
+from notifications.models import Action, BulkAct, BulkStatus, Notification, Worker
 from notifications.queue import bulk_preview
 from notifications.status import Status
 from notifyq.roles import Role
@@ -335,6 +335,23 @@ def test_progress__trouble__is_told(operator, changes, words):
     BulkAct.objects.update(**{k: ago(v) if k.endswith("_at") else v for k, v in changes.items()})
 
     assert words in operator.get(address("act", act)).content.decode()
+
+
+def test_progress__no_delivery_worker_is_heard_of__says_so_within_a_few_heartbeats(operator):
+    act = begin()
+    BulkAct.objects.update(created_at=ago(8), previewed_count=6)
+    Worker.objects.create(id="d", role="webhooks", host="h", pid=1)
+
+    page = operator.get(address("act", act)).content.decode()
+    assert "No worker has worked on it for 8" in page
+    assert "none is alive" in page
+    assert "to go" not in page
+    assert all("no worker on it" in operator.get(place).content.decode() for place in ("/admin/", LIST))
+
+    Worker.objects.create(id="w", role="delivery", host="h", pid=1)
+    page = operator.get(address("act", act)).content.decode()
+    assert "No worker has worked on it" not in page
+    assert "to go" in page
 
 
 def test_list__many__shows_running_first_and_pages_by_id_in_few_queries(

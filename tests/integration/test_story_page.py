@@ -216,7 +216,18 @@ def test_why__due__counts_the_workers_that_are_alive(viewer: Client) -> None:
 
     for name, beat_at in (("w1", ago(1)), ("w2", ago(3600))):
         Worker.objects.create(id=name, role="delivery", host="h", pid=1, beat_at=beat_at)
+    for role in ("webhooks", "quarantine"):
+        Worker.objects.create(id=role, role=role, host="h", pid=1)
     assert "1 is alive" in page_of(viewer, row)
+
+
+def test_why__delivery_workers_are_stopped__does_not_count_others(viewer: Client) -> None:
+    row, suspect = NotificationFactory(), NotificationFactory(suspect=True)
+    for role, beat_at in (("delivery", ago(8)), ("webhooks", ago(1)), ("quarantine", ago(1))):
+        Worker.objects.create(id=role, role=role, host="h", pid=1, beat_at=beat_at)
+
+    assert "none is alive" in page_of(viewer, row)
+    assert "tried alone; 1 is alive" in page_of(viewer, suspect)
 
 
 def test_part__asked_for_by_the_script__is_the_story_alone(viewer: Client) -> None:

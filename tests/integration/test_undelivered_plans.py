@@ -15,6 +15,7 @@ from notifications.admin import filters, search
 from notifications.admin.filters import CreatedFilter, ErrorFilter
 from notifications.models import Notification
 from notifications.undelivered import NONE, SHOWN, Kind, Place, Wanted, page_of, summarize
+from notifyq.overview.troubles import read_troubles
 from tests.support.plans import explain, nodes_of
 from tests.support.rows import a_client, database_now
 
@@ -64,6 +65,8 @@ def _looks() -> Iterator[Look]:
     page, rows = just | {PRIMARY}, SHOWN * 5
     middle = Place(database_now() - timedelta(seconds=ROW_COUNT // 2), Notification.objects.order_by("pk")[0].pk)
     yield Look("groups", lambda: summarize(Kind.ALL), just, 2 * walked + 500)
+    waiting = {"notification_claim", "notification_waiting"}  # nothing does here: each is empty
+    yield Look("attention", lambda: read_troubles(()), just | waiting, 300)
     yield Look("latest", lambda: page_of(Wanted()), page, rows)
     yield Look("latest of all", lambda: page_of(Wanted(kind=Kind.ALL)), page, rows)
     yield Look("in the middle", lambda: page_of(Wanted(), middle), page, rows)

@@ -178,6 +178,8 @@ def test_dispatcher__loses_all_its_connections__goes_on_with_new_ones(tmp_path):
         endpoint = an_endpoint(receiver.url)
         add_test_event(endpoint)
         receiver.wait_for_count(1, 10)
+        called = Worker.objects.filter(role="webhooks", finished_count=1, progressed_at__isnull=False, seat_count=32)
+        eventually(called.exists, 10, "the call is its progress")
 
         def answer(request):
             cut_others()  # while a call is on its way: its result finds no connection

@@ -71,6 +71,7 @@ class Dispatcher:
         self._done: list[Done] = []
         self._started = elapsed()
         self._idle = False
+        self._called_count = 0
         self._upkeep_at = self._beat_at = float("-inf")
 
     def stop(self) -> None:
@@ -126,6 +127,7 @@ class Dispatcher:
         queue.release([done.ending(now, self.id) for done in self._done if done.reply is None])
         applied = queue.settle([done.ending(now, self.id) for done in called])
         self._forget(self._done)
+        self._called_count += len(called)
         self._report(called, {ending.id for ending in applied})
         count, self._done = len(self._done), []
         return count
@@ -183,7 +185,13 @@ class Dispatcher:
 
     def _beat(self) -> None:
         if self._options.forever and elapsed() - self._beat_at >= min(1.0, self._options.poll_seconds * 2):
-            beat(self.id, role=ROLE, held_count=self._taken.total())
+            beat(
+                self.id,
+                role=ROLE,
+                held_count=self._taken.total(),
+                finished_count=self._called_count,
+                seat_count=self._seats.count,
+            )
             self._beat_at = elapsed()
 
     def _is_finished(self) -> bool:

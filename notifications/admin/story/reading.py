@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from notifications import selectors
+from notifications import heartbeats, selectors
 from notifications.channel import Channel
 from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
 from notifications.outages import NO_OUTAGES
@@ -82,7 +82,7 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
         outage=outages.of(Channel(row.channel), row.recipient, row.unconfirmed_provider),
         asked_at=row.reconciled_at,
         asked_count=row.look_up_count,
-        workers_alive=_count_alive(now) if waits else 0,
+        workers_alive=_count_alive(row, now) if waits else 0,
         last_act=ActFacts(last.action, last.actor, last.created_at) if last else None,
     )
 
@@ -120,6 +120,8 @@ def _what(pause: Pause, row: Notification) -> str:
     return "everything"
 
 
-def _count_alive(now: datetime) -> int:
-    silent_after = timedelta(seconds=settings.NOTIFYQ.worker_silent_after_seconds)
-    return Worker.objects.filter(beat_at__gte=now - silent_after).count()
+def _count_alive(row: Notification, now: datetime) -> int:
+    """Those that would take it, heard of just now: a dispatcher of webhooks sends nothing."""
+    role = heartbeats.QUARANTINE if row.suspect else heartbeats.DELIVERY
+    since = now - timedelta(seconds=heartbeats.late_after_seconds())
+    return Worker.objects.filter(role=role, beat_at__gte=since).count()

@@ -1,0 +1,146 @@
+"""What the block of things that need attention is made of: a few looks, each bounded, however big the tables are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from notifications.channel import Channel, Priority
+from notifications.models import Client
+from notifications.status import Status
+
+COUNTED_MOST = 10_000
+"""How many of a status are looked at that ended undelivered within the last hour."""
+RECEIPTS_MOST = 1_000
+ENDPOINTS_MOST = 5
+
+# Index notification_claim, its first entry for each rank; then one row of each of two tables.
+_OLDEST_DUE = """
+SELECT oldest.id, client.name, oldest.channel, oldest.due_at, extract(epoch FROM now() - oldest.due_at)::float8
+  FROM unnest(%(priorities)s::int[]) AS p
+ CROSS JOIN LATERAL (
+       SELECT id, client_id, channel, due_at FROM notifications_notification
+        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND rank = p AND due_at <= now()
+        ORDER BY due_at LIMIT 1) AS oldest
+  JOIN notifications_client AS client ON client.id = oldest.client_id
+ ORDER BY oldest.due_at LIMIT 1
+"""
+# Index notification_undelivered alone, from its end. The status stands in the text, so that the index is found.
+_ENDED = """
+SELECT channel, last_used_provider, last_error_code, client_id, count(*), min(finished_at) FROM (
+       SELECT channel, last_used_provider, last_error_code, client_id, finished_at
+         FROM notifications_notification WHERE status = '{status}' AND finished_at > now() - interval '1 hour'
+        ORDER BY finished_at DESC, id DESC LIMIT %(most)s) AS latest
+ GROUP BY 1, 2, 3, 4
+"""
+# Endpoints are few.
+_DISABLED = """
+SELECT endpoint.id, client.name, endpoint.disabled_at, endpoint.disabled_reason, count(*) OVER ()
+  FROM webhooks_webhookendpoint AS endpoint JOIN notifications_client AS client ON client.id = endpoint.client_id
+ WHERE endpoint.disabled_reason <> '' AND endpoint.deleted_at IS NULL
+ ORDER BY endpoint.disabled_at DESC LIMIT %(most)s
+"""
+# The primary key, from its end; and index receipt_waiting.
+_RECEIPTS = """
+SELECT (SELECT count(*) FROM (SELECT credited, received_at FROM notifications_receipt ORDER BY id DESC LIMIT %(most)s)
+            AS latest WHERE NOT credited AND received_at > now() - interval '1 hour'),
+       (SELECT count(*) FROM (
+            SELECT received_at FROM notifications_receipt WHERE look_at IS NOT NULL ORDER BY look_at LIMIT %(most)s)
+            AS waiting WHERE received_at < now() - interval '1 minute')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OldestDue:
+    """What has been due for longest."""
+
+    id: UUID
+    client: str
+    channel: Channel
+    due_at: datetime
+    age_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What ended with one status within the last hour.
+
+    Attributes:
+        channel, provider, error_code: the most common cause, and `cause_count` how many had it.
+        client_id: whose most of them are; `client_count` more have some.
+        is_bounded: there are more.
+    """
+
+    status: Status
+    count: int
+    since: datetime
+    channel: str
+    provider: str
+    error_code: str
+    cause_count: int
+    client_id: UUID
+    client_count: int
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.count >= COUNTED_MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """A webhook endpoint that the service has disabled; `count` of them in all."""
+
+    id: UUID
+    client: str
+    at: datetime
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """All of it; `client_names` of whoever is named by an id."""
+
+    oldest_due: OldestDue | None
+    ended: Sequence[Ended]
+    disabled: Sequence[Disabled]
+    uncredited_count: int
+    receipts_waiting_count: int
+    client_names: dict[str, str]
+
+
+def read_troubles(client_ids: Iterable[str]) -> Troubles:
+    """Args: client_ids: further clients whose names are wanted."""
+    due = _rows(_OLDEST_DUE, priorities=[p.value for p in Priority])
+    ended = [e for e in map(_ended, (Status.DEAD_LETTERED, Status.FAILED)) if e]
+    disabled = [Disabled(*row) for row in _rows(_DISABLED, most=ENDPOINTS_MOST)]
+    ((uncredited, waiting),) = _rows(_RECEIPTS, most=RECEIPTS_MOST)
+    named = {*client_ids, *(str(e.client_id) for e in ended)}
+    names = {str(pk): name for pk, name in Client.objects.filter(pk__in=named).values_list("pk", "name")}
+    return Troubles(OldestDue(*due[0]) if due else None, ended, disabled, uncredited, waiting, names)
+
+
+def _ended(status: Status) -> Ended | None:
+    causes: dict[tuple[str, str, str], int] = {}
+    clients: dict[UUID, int] = {}
+    since: datetime | None = None
+    for channel, provider, code, client_id, count, first in _rows(_ENDED.format(status=status), most=COUNTED_MOST):
+        causes[channel, provider, code] = causes.get((channel, provider, code), 0) + count
+        clients[client_id] = clients.get(client_id, 0) + count
+        since = first if since is None else min(since, first)
+    if since is None:
+        return None
+    cause = max(causes, key=lambda key: causes[key])
+    client_id = max(clients, key=lambda key: clients[key])
+    return Ended(status, sum(causes.values()), since, *cause, causes[cause], client_id, len(clients) - 1)
+
+
+def _rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
