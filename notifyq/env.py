@@ -13,6 +13,7 @@ import environ
 
 from notifications.breaker import BreakerRule
 from notifications.channel import INBOX, Channel, OnUnconfirmed
+from notifications.providers.instance_names import check_apart, check_name
 from notifications.errors import ConfigurationError
 from notifications.receipts.addresses import checked_base
 from notifications.receipts.registry import RECEIVERS
@@ -200,6 +201,7 @@ class Config:
         Raises:
             ConfigurationError: one line that names the first wrong or contradictory setting.
         """
+        check_apart((f"NOTIFYQ_{c}_PROVIDERS", name) for c, chain in chains.items() for name in chain)
         default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600)
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
@@ -270,6 +272,7 @@ def _receipts_url(env: Environment) -> str:
     return checked_base(env.url("RECEIPTS_URL", schemes=("https", "http")))
 
 
+        check_name(name, "NOTIFYQ_RECEIPT_PROVIDERS")
 def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) -> tuple[str, ...]:
     """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
     left = env.names("RECEIPT_PROVIDERS")
@@ -284,6 +287,8 @@ def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) 
 
 def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
     if channel is Channel.IN_APP:
+    for name in names:
+        check_name(name, f"NOTIFYQ_{channel}_PROVIDERS")
         return (INBOX,)  # the service's own tables: there is nothing to choose
     names = env.names(f"{channel}_PROVIDERS", "sandbox")
     if not names:

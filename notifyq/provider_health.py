@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from notifications.breaker import BreakerRule
+from notifications.errors import ConfigurationError
+from notifications.providers.instance_names import settings_prefix
 
 if TYPE_CHECKING:
     from notifyq.env import Environment
@@ -45,7 +46,7 @@ def provider_rates(env: Environment, providers: Iterable[str]) -> dict[str, floa
 
 def variable_prefix(provider: str) -> str:
     """How the names of a provider's settings begin: `sandbox:a` → `SANDBOX_A`."""
-    return re.sub("[^A-Za-z0-9]", "_", provider).upper()
+    return settings_prefix(provider)
 
 
 def _rule(env: Environment, prefix: str, usual: BreakerRule) -> BreakerRule:
