@@ -22,6 +22,8 @@ from notifyq.runtime import numerals
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
+POLL_LEAST_SECONDS = 0.05  # more often, and an idle worker is a busy one
+TIMEOUT_LEAST_SECONDS = 0.1  # in less, no call to another machine can be relied on to end
 _SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
 # What stands in the message about an address that is missing, by its scheme.
 _EXAMPLES = {
@@ -201,8 +203,7 @@ class Config:
         Raises:
             ConfigurationError: one line that names the first wrong or contradictory setting.
         """
-        check_apart((f"NOTIFYQ_{c}_PROVIDERS", name) for c, chain in chains.items() for name in chain)
-        default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600)
+        default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, least=TIMEOUT_LEAST_SECONDS, most=3600)
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
@@ -224,17 +225,18 @@ class Config:
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
-            request_body_seconds=env.number("REQUEST_BODY_SECONDS", 20.0, above=0, most=3600),
+            request_body_seconds=env.number("REQUEST_BODY_SECONDS", 20.0, least=TIMEOUT_LEAST_SECONDS, most=3600),
             sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeouts={
-                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, above=0, most=3600) for c in Channel
+                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, least=TIMEOUT_LEAST_SECONDS, most=3600)
+                for c in Channel
             },
-            poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
-            grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
+            poll_seconds=env.number("POLL_SECONDS", 1.0, least=POLL_LEAST_SECONDS, most=60),
+            grace_seconds=env.number("GRACE_SECONDS", 30.0, least=TIMEOUT_LEAST_SECONDS, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
-            webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
+            webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, least=TIMEOUT_LEAST_SECONDS, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
             receipts_url=_receipts_url(env),
             receipt_providers=_with_receipts(env, chains),
