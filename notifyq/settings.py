@@ -11,6 +11,7 @@ from notifyq.database_setting import database_config
 from notifyq.env import Config, Environment
 from notifyq.runtime.logs import logging_config
 from notifyq.runtime.metrics import share_between_processes
+from notifyq.secret_settings import encryption_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 if (BASE_DIR / ".env").is_file():
@@ -156,7 +157,7 @@ LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
-ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
+ENCRYPTION_KEYS = encryption_keys(Environment())  # the first encrypts; without any, SECRET_KEY does
 REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may say otherwise by its `body_max_bytes`
 
 REST_FRAMEWORK: dict[str, object] = {
