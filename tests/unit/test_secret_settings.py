@@ -13,7 +13,7 @@ from notifyq.secret_settings import encryption_keys
 
 @pytest.mark.parametrize("keys", ["a", f"s3same,{'x' * 32}", "s3same" * 5])
 def test_encryption_keys__the_first_too_short__are_refused(keys):
-    with pytest.raises(ConfigurationError, match="^NOTIFYQ_ENCRYPTION_KEYS must begin with") as wrong:
+    with pytest.raises(ConfigurationError, match=r"^NOTIFYQ_ENCRYPTION_KEYS must begin with") as wrong:
         encryption_keys(Environment({"NOTIFYQ_ENCRYPTION_KEYS": keys}))
     assert "s3same" not in str(wrong.value)
 
