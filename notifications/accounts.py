@@ -10,7 +10,6 @@ import secrets as random_secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Q, QuerySet
@@ -23,6 +22,7 @@ from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
 from notifications.request import canonical_recipient
 from notifications.request.fields import Invalid
+from notifications.url_parts import split_url
 from notifyq import secrets
 
 log = logging.getLogger(__name__)
@@ -202,12 +202,7 @@ def _sealed(smtp_url: str) -> str:
     """Checked and encrypted; the address is not repeated in an error, since it may hold a password."""
     if not smtp_url:
         return ""
-    try:
-        parts = urlsplit(smtp_url)
-        usable = parts.scheme in _SMTP_SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if split_url(smtp_url, _SMTP_SCHEMES) is None:
         message = f"must be a URL with a host that begins with {', '.join(s + '://' for s in _SMTP_SCHEMES)}"
         raise InvalidRequest([FieldError("smtp_url", "invalid", message)])
     return secrets.encrypt(smtp_url)

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 class ConfigurationError(Exception):
     """A setting is missing, wrong or contradicts another; stops the start with one line that names it.
 
-    Stands outside `NotifyError`, so that nothing that handles a notification's trouble can swallow it.
+    Stands outside `NotifyError`, so that nothing that handles a notification's trouble can swallow it. Whatever of a
+    value came into the text, and what a library said, stays on that line: a line end becomes `\\n`.
     """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 class NotifyError(Exception):

@@ -12,6 +12,7 @@ from django.db import DatabaseError, connections
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
 from notifyq.env import Environment
+from notifyq.secret_settings import SECRET_LENGTH_LEAST, is_short
 
 POSTGRESQL_LEAST = 15
 
@@ -45,6 +46,20 @@ def check_providers(**kwargs: Any) -> list[CheckMessage]:
     except ConfigurationError as error:
         return [Warning(f"{error}.", hint="No worker starts with these settings.", id="notifyq.W002")]
     return []
+
+
+@register()
+def check_secret_key(**kwargs: Any) -> list[CheckMessage]:
+    """W003: a SECRET_KEY that may be guessed. No error: tools that need no secret are run with any text."""
+    if settings.DEBUG or not is_short(settings.SECRET_KEY):
+        return []
+    return [
+        Warning(
+            f"SECRET_KEY is shorter than {SECRET_LENGTH_LEAST} characters: who guesses it can forge a session.",
+            hint="Set it to a long random text, as `openssl rand -hex 32` prints one.",
+            id="notifyq.W003",
+        )
+    ]
 
 
 @register(Tags.database)

@@ -7,20 +7,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
-from urllib.parse import urlsplit
 
 import environ
 
 from notifications.breaker import BreakerRule
 from notifications.channel import INBOX, Channel, OnUnconfirmed
 from notifications.errors import ConfigurationError
+from notifications.providers.instance_names import check_apart, check_name
 from notifications.receipts.addresses import checked_base
 from notifications.receipts.registry import RECEIVERS
+from notifications.url_parts import split_url
 from notifyq.provider_health import breaker_rules, provider_rates
 from notifyq.runtime import numerals
 
 PREFIX = "NOTIFYQ_"
 T = TypeVar("T")
+POLL_LEAST_SECONDS = 0.05  # more often, and an idle worker is a busy one
+TIMEOUT_LEAST_SECONDS = 0.1  # in less, no call to another machine can be relied on to end
 _SMS_SEGMENTS_MOST = 49  # what the longest body that a text message may have needs at most
 # What stands in the message about an address that is missing, by its scheme.
 _EXAMPLES = {
@@ -92,23 +95,27 @@ class Environment:
         """A comma-separated list of origins, each with its scheme and nothing behind the host and port."""
         found = self.names(name)
         for origin in found:
-            parts = urlsplit(origin)
-            if (
-                parts.scheme not in ("http", "https")
-                or origin != f"{parts.scheme}://{parts.netloc}"
-                or not parts.netloc
-            ):
-                raise self._wrong(name, f"must be origins such as https://notify.example.com, not {origin}")
+            parts = split_url(origin, ("http", "https"))
+            if parts is None or origin != f"{parts.scheme}://{parts.netloc}" or parts.username is not None:
+                # What stands before an @ may be a password.
+                shown = "" if "@" in origin else f", not {origin!r}"
+                raise self._wrong(name, f"must be origins such as https://notify.example.com{shown}")
+        return found
+
+    def hosts(self, name: str, default: str) -> tuple[str, ...]:
+        """A comma-separated list of host names, without scheme, port or path; `*` and `.example.com` are patterns."""
+        found = self.names(name, default)
+        for host in found:
+            bare = host.removeprefix(".")
+            parts = split_url(f"http://{bare}", ("http",))
+            is_host = parts is not None and parts.netloc == bare and parts.port is None and not set(bare) & set("@*")
+            if host != "*" and not is_host:
+                raise self._wrong(name, f"must be host names such as notify.example.com, not {host!r}")
         return found
 
     def url(self, name: str, default: str | None = None, *, schemes: tuple[str, ...] = ("http", "https")) -> str:
         value = self._value(name, str, default, "a URL", example=_EXAMPLES.get(schemes[0], "")).strip()
-        try:
-            parts = urlsplit(value)
-            usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
+        if split_url(value, schemes) is None:
             # The value itself may hold a password, so it is not repeated here.
             raise self._wrong(name, f"must be a URL that starts with {' or '.join(s + '://' for s in schemes)}")
         return value
@@ -127,7 +134,9 @@ class Environment:
                 raise ConfigurationError(f"{full} is not set; it {wanted}")
             return default
         try:
-            return cast(self._env.get_value(full))
+            value = str(self._env.get_value(full))
+            value.encode()  # what is no UTF-8 fails here, and not when it is first used
+            return cast(value)
         except (ValueError, environ.ImproperlyConfigured):
             file = self._env.ENVIRON.get(f"{full}_FILE", "")
             if file and not os.access(file, os.R_OK):
@@ -136,19 +145,6 @@ class Environment:
 
     def _wrong(self, name: str, problem: str) -> ConfigurationError:
         return ConfigurationError(f"{self._prefix}{name} {problem}")
-
-
-def database_url(default: str | None = None) -> str:
-    """DATABASE_URL.
-
-    Raises:
-        ConfigurationError: it is missing without a default, or names another database than PostgreSQL.
-    """
-    url = Environment(prefix="").text("DATABASE_URL", default)
-    if "postgresql" not in environ.Env.DB_SCHEMES.get(url.partition(":")[0], ""):
-        # The value itself may hold a password, so it is not repeated here.
-        raise ConfigurationError("DATABASE_URL must start with postgres://: PostgreSQL 15 or later is the queue")
-    return url
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +196,12 @@ class Config:
         Raises:
             ConfigurationError: one line that names the first wrong or contradictory setting.
         """
-        default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, above=0, most=3600)
+        default_timeout = env.number("SEND_TIMEOUT_SECONDS", 10.0, least=TIMEOUT_LEAST_SECONDS, most=3600)
         default_attempts = env.whole("MAX_ATTEMPTS", 6, least=1, most=20)
         unconfirmed = tuple(OnUnconfirmed)
         default_unconfirmed = env.choice("ON_UNCONFIRMED", unconfirmed, OnUnconfirmed.RETRY)
         chains = {c: _chain(env, c) for c in Channel}
+        check_apart((f"NOTIFYQ_{c}_PROVIDERS", name) for c, chain in chains.items() for name in chain)
         providers = sorted({name for chain in chains.values() for name in chain} - {INBOX})
         config = cls(
             max_attempts={c: env.whole(f"MAX_ATTEMPTS_{c}", default_attempts, least=1, most=20) for c in Channel},
@@ -222,17 +219,18 @@ class Config:
             rate_limit_window_seconds=env.number("RATE_LIMIT_WINDOW_SECONDS", 3600.0, least=1, most=31_622_400),
             aging_seconds=env.number("AGING_SECONDS", 0.0, most=31_622_400),
             requests_per_key_per_minute=env.whole("REQUESTS_PER_KEY_PER_MINUTE", 0, most=1_000_000),
-            request_body_seconds=env.number("REQUEST_BODY_SECONDS", 20.0, above=0, most=3600),
+            request_body_seconds=env.number("REQUEST_BODY_SECONDS", 20.0, least=TIMEOUT_LEAST_SECONDS, most=3600),
             sms_max_segments=env.whole("SMS_MAX_SEGMENTS", _SMS_SEGMENTS_MOST, least=1, most=_SMS_SEGMENTS_MOST),
             lease_seconds=env.number("LEASE_SECONDS", 300.0, least=1, most=86_400),
             send_timeouts={
-                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, above=0, most=3600) for c in Channel
+                c: env.number(f"SEND_TIMEOUT_SECONDS_{c}", default_timeout, least=TIMEOUT_LEAST_SECONDS, most=3600)
+                for c in Channel
             },
-            poll_seconds=env.number("POLL_SECONDS", 1.0, above=0, most=60),
-            grace_seconds=env.number("GRACE_SECONDS", 30.0, above=0, most=3600),
+            poll_seconds=env.number("POLL_SECONDS", 1.0, least=POLL_LEAST_SECONDS, most=60),
+            grace_seconds=env.number("GRACE_SECONDS", 30.0, least=TIMEOUT_LEAST_SECONDS, most=3600),
             wakeup=env.flag("WAKEUP", default=True),
             webhook_max_attempts=env.whole("WEBHOOK_MAX_ATTEMPTS", 10, least=1, most=50),
-            webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, above=0, most=120),
+            webhook_timeout_seconds=env.number("WEBHOOK_TIMEOUT_SECONDS", 15.0, least=TIMEOUT_LEAST_SECONDS, most=120),
             webhook_allow_private_addresses=env.flag("WEBHOOK_ALLOW_PRIVATE_ADDRESSES", default=False),
             receipts_url=_receipts_url(env),
             receipt_providers=_with_receipts(env, chains),
@@ -274,6 +272,7 @@ def _with_receipts(env: Environment, chains: Mapping[Channel, tuple[str, ...]]) 
     """Every provider of a chain, and those that have left it, whose callbacks still come for days."""
     left = env.names("RECEIPT_PROVIDERS")
     for name in left:
+        check_name(name, "NOTIFYQ_RECEIPT_PROVIDERS")
         if name.partition(":")[0] not in RECEIVERS:
             raise ConfigurationError(
                 f"NOTIFYQ_RECEIPT_PROVIDERS names {name!r}; callbacks are taken of {', '.join(sorted(RECEIVERS))}"
@@ -288,6 +287,8 @@ def _chain(env: Environment, channel: Channel) -> tuple[str, ...]:
     names = env.names(f"{channel}_PROVIDERS", "sandbox")
     if not names:
         raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS must name at least one provider")
+    for name in names:
+        check_name(name, f"NOTIFYQ_{channel}_PROVIDERS")
     if len(set(names)) != len(names):
         raise ConfigurationError(f"NOTIFYQ_{channel}_PROVIDERS names a provider twice")
     return names

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from notifications.breaker import BreakerRule
+from notifications.errors import ConfigurationError
+from notifications.providers.instance_names import settings_prefix
 
 if TYPE_CHECKING:
     from notifyq.env import Environment
 
 RATE_MOST = 100_000.0
+RATE_LEAST = 0.001  # a call in a quarter of an hour
 OF_ONE_PROVIDER = (
     "BREAKER_FAILURES",
     "BREAKER_COOLDOWN_SECONDS",
@@ -40,12 +42,17 @@ def provider_rates(env: Environment, providers: Iterable[str]) -> dict[str, floa
         ConfigurationError: one line that names what is wrong.
     """
     rates = {name: env.number(f"{variable_prefix(name)}_RATE_PER_SECOND", 0.0, most=RATE_MOST) for name in providers}
+    for name, rate in rates.items():
+        if 0 < rate < RATE_LEAST:
+            raise ConfigurationError(
+                f"NOTIFYQ_{variable_prefix(name)}_RATE_PER_SECOND must be 0 or at least {RATE_LEAST:g}, not {rate:g}"
+            )
     return {name: rate for name, rate in rates.items() if rate}
 
 
 def variable_prefix(provider: str) -> str:
     """How the names of a provider's settings begin: `sandbox:a` → `SANDBOX_A`."""
-    return re.sub("[^A-Za-z0-9]", "_", provider).upper()
+    return settings_prefix(provider)
 
 
 def _rule(env: Environment, prefix: str, usual: BreakerRule) -> BreakerRule:

@@ -7,9 +7,11 @@ from pathlib import Path
 import environ
 
 from notifications import receipts
-from notifyq.env import Config, Environment, database_url
+from notifyq.database_setting import database_config
+from notifyq.env import Config, Environment
 from notifyq.runtime.logs import logging_config
 from notifyq.runtime.metrics import share_between_processes
+from notifyq.secret_settings import encryption_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 if (BASE_DIR / ".env").is_file():
@@ -27,7 +29,7 @@ METRICS_PROBLEM = share_between_processes(Path(_env.text("PROMETHEUS_MULTIPROC_D
 # A newcomer needs no settings at all: entry points (manage.py, wsgi.py) put both of these into the environment
 # before Django starts when they are missing, see notifyq.embedded. A tool that only imports the settings gets by.
 SECRET_KEY = _env.text("SECRET_KEY", "not-secret-no-entry-point-was-used")
-DATABASES = {"default": environ.Env.db_url_config(database_url("postgres://localhost/notifyq"))}
+DATABASES = {"default": database_config("postgres://localhost/notifyq")}
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Values go apart from the statement: the workers pass long arrays, which would otherwise be quoted into its text.
@@ -54,7 +56,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-ALLOWED_HOSTS = list(_env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
+ALLOWED_HOSTS = list(_env.hosts("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = list(_env.origins("CSRF_TRUSTED_ORIGINS"))
 
 INSTALLED_APPS = [
@@ -155,7 +157,7 @@ LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "notifyq.formats"  # the console shows times to the second
 APPEND_SLASH = True
 
-ENCRYPTION_KEYS = list(_env.names("NOTIFYQ_ENCRYPTION_KEYS"))  # the first encrypts; without any, SECRET_KEY does
+ENCRYPTION_KEYS = encryption_keys(Environment())  # the first encrypts; without any, SECRET_KEY does
 REQUEST_MAX_BYTES = 1 << 20  # of any body; an endpoint may say otherwise by its `body_max_bytes`
 
 REST_FRAMEWORK: dict[str, object] = {

@@ -13,7 +13,7 @@ from types import FrameType
 import environ
 
 from notifications.errors import ConfigurationError
-from notifyq.env import database_url
+from notifyq.database_setting import database_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 EMBEDDED_DIR = "NOTIFYQ_EMBEDDED_DIR"

@@ -1,5 +1,6 @@
 """WSGI entry point: `gunicorn notifyq.wsgi`."""
 
+import logging
 import os
 
 from django.conf import settings
@@ -14,5 +15,8 @@ with one_line_errors():
     application = patient(get_wsgi_application(), settings.NOTIFYQ.request_body_seconds)
 
 from notifyq.runtime.metrics import forget_dead_processes
+from notifyq.secret_settings import is_short
 
 forget_dead_processes()
+if is_short(settings.SECRET_KEY) and not settings.DEBUG:  # no system check says so here
+    logging.getLogger(__name__).warning("secret_key_too_short")

@@ -76,7 +76,7 @@ def _load(kind: str, target: str) -> type[Provider]:
     module_name, _, class_name = target.partition(":")
     try:
         adapter = getattr(import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, SyntaxError, TypeError, ValueError) as error:
         raise ConfigurationError(f"the adapter of provider {kind!r} cannot be loaded: {error}") from error
     if not (isinstance(adapter, type) and issubclass(adapter, Provider)):
         raise ConfigurationError(f"the adapter of provider {kind!r} is not a Provider: {target}")

@@ -40,7 +40,7 @@ OF_THE_DATABASE: tuple[Look, ...] = (
 def examine() -> Iterator[Finding]:
     """Every finding, as soon as it is known. Never raises for what it finds; takes about half a minute at the most."""
     config = settings.NOTIFYQ
-    yield installation.secret_key(settings.SECRET_KEY)
+    yield installation.secret_key(settings.SECRET_KEY, debug=settings.DEBUG)
     yield installation.debug(on=settings.DEBUG)
     yield installation.providers(config)
     yield installation.variables()

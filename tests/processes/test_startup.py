@@ -62,10 +62,24 @@ def assert_one_line(done: subprocess.CompletedProcess[str], name: str, code: int
             {"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY": "x", "CSRF_TRUSTED_ORIGINS": "example.com"},
             "CSRF_TRUSTED_ORIGINS must be origins",
         ),
+        (
+            {"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY": "x", "CSRF_TRUSTED_ORIGINS": "a\nb"},
+            r"CSRF_TRUSTED_ORIGINS must be origins such as https://notify.example.com, not 'a\nb'",
+        ),
+        ({"DATABASE_URL": "postgres://[::1/x", "SECRET_KEY": "x"}, "DATABASE_URL must be postgres://"),
         ({"DATABASE_URL": UNUSED_DATABASE, "SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE names a file"),
         ({"NOTIFYQ_DATA_DIR": "/proc/nowhere"}, "/proc/nowhere"),
     ],
-    ids=["no secret", "wrong setting", "wrong database", "wrong origin", "no such file", "no data directory"],
+    ids=[
+        "no secret",
+        "wrong setting",
+        "wrong database",
+        "wrong origin",
+        "origin of two lines",
+        "half an address",
+        "no such file",
+        "no data directory",
+    ],
 )
 def test_entry_point__wrong_configuration__one_line_and_code_2(
     entry: tuple[str, ...], variables: dict[str, str], name: str

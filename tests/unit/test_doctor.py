@@ -23,10 +23,14 @@ class Told(Probe):
 
 @pytest.mark.parametrize(
     ("key", "level"),
-    [("", Level.FAIL), ("not-secret-no-entry-point-was-used", Level.FAIL), ("short", Level.WARN), ("x" * 50, Level.OK)],
+    [("", Level.FAIL), ("not-secret-no-entry-point-was-used", Level.FAIL), ("short", Level.FAIL), ("x" * 50, Level.OK)],
 )
 def test_secret_key__as_it_is_set__is_judged(key, level):
     assert installation.secret_key(key).level is level
+
+
+def test_secret_key__too_short_while_debugging__is_warned_of():
+    assert installation.secret_key("short", debug=True).level is Level.WARN
 
 
 def test_secret_key__too_short__is_not_repeated():

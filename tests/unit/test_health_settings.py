@@ -43,6 +43,7 @@ def test_settings__for_one_provider__leave_the_others_as_all_are() -> None:
         ("BREAKER_FAILURE_RATE", "1.5"),
         ("SANDBOX_A_BREAKER_WINDOW_SECONDS", "soon"),
         ("SANDBOX_A_RATE_PER_SECOND", "-1"),
+        ("SANDBOX_A_RATE_PER_SECOND", "1e-9"),
     ],
 )
 def test_settings__a_wrong_value__is_named(name: str, value: str) -> None:

@@ -1,10 +1,13 @@
 """What a wrong chain of providers is answered with: one line that leads to the variable."""
 
 import pytest
+from django.apps import apps
+from django.db.models import CharField
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
+from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifyq.env import Config, Environment
 
 
@@ -60,3 +63,59 @@ def test_chain__of_a_provider_in_two_channels__builds_it_once():
 
     assert built[Channel.EMAIL].first is built[Channel.SMS].first
     chains.close(built)
+
+
+LONGEST = f"sandbox:{'x' * 32}"
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"EMAIL_PROVIDERS": f"{LONGEST}x"}, "^NOTIFYQ_EMAIL_PROVIDERS names .+ of 41 characters; .+ may have 40$"),
+        ({"RECEIPT_PROVIDERS": f"twilio:{'x' * 34}"}, "^NOTIFYQ_RECEIPT_PROVIDERS names .+ of 41 characters; "),
+        ({"EMAIL_PROVIDERS": "sandbox:a b"}, "^NOTIFYQ_EMAIL_PROVIDERS names 'sandbox:a b'; .+ must be letters of "),
+        ({"EMAIL_PROVIDERS": "sandbox:"}, "^NOTIFYQ_EMAIL_PROVIDERS names 'sandbox:'; "),
+        ({"EMAIL_PROVIDERS": "sandbox:a:b"}, "^NOTIFYQ_EMAIL_PROVIDERS names 'sandbox:a:b'; "),
+        ({"SMS_PROVIDERS": "sandbox:a\nb"}, r"^NOTIFYQ_SMS_PROVIDERS names 'sandbox:a\\nb'; "),
+        ({"SMS_PROVIDERS": "sandbox:ä"}, "^NOTIFYQ_SMS_PROVIDERS names 'sandbox:ä'; "),
+        (
+            {"EMAIL_PROVIDERS": "sandbox:a,sandbox:A"},
+            "^NOTIFYQ_EMAIL_PROVIDERS names 'sandbox:A' beside 'sandbox:a'; both would read .+ NOTIFYQ_SANDBOX_A_…$",
+        ),
+        (
+            {"EMAIL_PROVIDERS": "sandbox:a-b", "SMS_PROVIDERS": "sandbox:a_b"},
+            "^NOTIFYQ_SMS_PROVIDERS names 'sandbox:a_b' beside 'sandbox:a-b'; ",
+        ),
+    ],
+)
+def test_name__that_nothing_could_come_of__message_names_the_variable(variables, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Config.load(Environment({f"NOTIFYQ_{name}": value for name, value in variables.items()}))
+
+
+def test_name__as_long_as_may_be__is_taken():
+    config = Config.load(Environment({"NOTIFYQ_EMAIL_PROVIDERS": LONGEST, "NOTIFYQ_SMS_PROVIDERS": LONGEST}))
+    assert config.provider_chains[Channel.SMS] == (LONGEST,)
+
+
+def test_name__of_one_that_left_its_chain__may_differ_in_case_alone():
+    variables = {"NOTIFYQ_SMS_PROVIDERS": "twilio:EU", "NOTIFYQ_RECEIPT_PROVIDERS": "twilio:eu"}
+    assert {"twilio:EU", "twilio:eu"} <= set(Config.load(Environment(variables)).receipt_providers)
+
+
+def test_name__as_long_as_may_be__fits_every_column_that_holds_one():
+    columns = [
+        field
+        for model in apps.get_models()
+        for field in model._meta.get_fields()
+        if isinstance(field, CharField) and field.name.split("_")[-1] == "provider"
+    ]
+    assert len(columns) >= 9
+    assert {(str(field), field.max_length) for field in columns} == {(str(f), NAME_LENGTH_MOST) for f in columns}
+
+
+@pytest.mark.parametrize("target", [":Class", ".relative:Class", "no.such.module:Class", "a b:Class"])
+def test_adapter__that_cannot_be_loaded__is_one_line(target):
+    settings = Environment({"NOTIFYQ_EXTRA_PROVIDERS": f"pigeon={target}", "NOTIFYQ_SMS_PROVIDERS": "pigeon"})
+    with pytest.raises(ConfigurationError, match=r"^NOTIFYQ_SMS_PROVIDERS names 'pigeon': the adapter of"):
+        chains.build(Config.load(settings).provider_chains, settings)

@@ -50,6 +50,8 @@ WRONG_URLS = [
     "smtps://mail.example?starttls=never",
     "smtp://mail.example?verify=false",
     "smtp://mail.example?cafile=/no/such/file.pem",
+    f"smtp://mail.example?cafile={__file__}",  # no certificate in it
+    "smtp://mail\n.example",
     "smtp://[::1",
 ]
 

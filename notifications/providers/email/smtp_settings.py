@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from notifications.providers.email.mailbox import ascii_domain
+from notifications.url_parts import split_url
 
 SUBMISSION_PORT = 587  # RFC 6409: with an account
 RELAY_PORT = 25
@@ -64,23 +66,28 @@ def parse_server_url(url: str, *, local_files: bool = True) -> SmtpServer:
     ca_file = options.get("cafile", "")
     if ca_file and not local_files:
         raise ValueError("must not name a cafile")
-    if ca_file and not Path(ca_file).is_file():
-        raise ValueError("must name a cafile that exists")
+    if ca_file:
+        _check_ca_file(ca_file)
     return SmtpServer(_host(parts), parts.port or default_port, tls, user, password, ca_file)
 
 
 def _split(url: str) -> SplitResult:
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, half an IPv6 address
-        usable = False
-    if not usable:
+    parts = split_url(url.strip(), ("smtp", "smtps"))
+    if parts is None:
         raise ValueError("must be a URL that starts with smtp:// or smtps://")
     if parts.path not in ("", "/") or parts.fragment:
         # Most often a '/', '?' or '#' in a password.
         raise ValueError("must end after the port or its options; percent-encode special characters in the password")
     return parts
+
+
+def _check_ca_file(path: str) -> None:
+    if not Path(path).is_file():
+        raise ValueError("must name a cafile that exists")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except OSError:  # so is an SSLError
+        raise ValueError("must name a cafile that can be read and holds certificates in PEM") from None
 
 
 def _host(parts: SplitResult) -> str:

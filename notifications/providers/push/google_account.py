@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from notifications.url_parts import split_url
 
 SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 AUDIENCE = "https://oauth2.googleapis.com/token"
@@ -61,7 +62,7 @@ def parse_service_account(text: str) -> ServiceAccount:
     if document.get("type") != "service_account":
         raise ValueError('is not the key file of a service account: its "type" is another')
     token_url = _text(document, "token_uri", AUDIENCE)
-    if urlsplit(token_url).scheme not in ("http", "https"):
+    if split_url(token_url, ("http", "https")) is None:
         raise ValueError('has a "token_uri" that is no URL')
     return ServiceAccount(
         email=_text(document, "client_email"),
