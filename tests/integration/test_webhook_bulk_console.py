@@ -15,7 +15,7 @@ from notifications import queue
 from notifications.models import BulkAct, BulkStatus
 from notifyq.roles import Role
 from tests.support.bulk import let_pass
-from tests.support.console import person, words_of
+from tests.support.console import fields_of, person, words_of
 from tests.support.rows import database_now
 from tests.support.webhook_rows import an_endpoint, an_event, reloaded, some_events
 from webhooks.models import Redelivery, WebhookEvent
@@ -58,7 +58,7 @@ def look(browser, **query):
 
 
 def begin(browser, answer, **more):
-    form = {"confirmation": hidden(answer.content.decode(), "confirmation")[0], "rate": "100"}
+    form = fields_of(answer.content, "data-looked-at") | {"rate": "100"}
     return browser.post(BEGIN, form | {"reason": "their server is back"} | more)
 
 
@@ -313,6 +313,20 @@ def test_begin__reason_is_missing__asks_again_with_the_same_form(operator):
     begin(operator, again)
     begin(operator, answer)
     assert BulkAct.objects.count() == 1
+
+
+def test_begin__filter_was_changed_and_not_looked_at__does_nothing_and_shows_what_it_matches(operator):
+    endpoint = an_endpoint()
+    some_events(endpoint, 2, status=FAILED)
+    an_event(status=FAILED)
+
+    answer = begin(operator, look(operator), endpoint=str(endpoint.pk))
+
+    assert "Nothing was done: the filter was changed" in words_of(answer.content)
+    assert "Redeliver 2 webhook events" in words_of(answer.content)
+    assert not BulkAct.objects.exists()
+    begin(operator, answer)
+    assert BulkAct.objects.get().selection["endpoint_id"] == str(endpoint.pk)
 
 
 def test_begin__form_of_another_kind_of_act__does_nothing(operator):
