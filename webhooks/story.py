@@ -96,6 +96,20 @@ def host_of(endpoint: WebhookEndpoint | None) -> str:
     return (urlsplit(endpoint.url).hostname if endpoint else None) or "an endpoint that is gone"
 
 
+def place_of(endpoint: WebhookEndpoint, *, with_path: bool = True) -> str:
+    """Where it is. Never with its query or userinfo, which are where people put tokens: `https://a.example/hook?…`.
+
+    Args:
+        with_path: for those who may see what is private; a path may be a secret too.
+    """
+    parts = urlsplit(endpoint.url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    place = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
+    if not with_path:
+        return f"{place}/…" if parts.path.strip("/") or parts.query else place
+    return f"{place}{parts.path}{'?…' if parts.query else ''}"
+
+
 def answer_of(event: WebhookEvent) -> str:
     """What came of its last try: an error code, a status, both, or neither."""
     status = str(event.last_response_status or "")

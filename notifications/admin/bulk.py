@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -31,7 +31,7 @@ from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
 from notifications.services import BulkPreview, BulkSelection
 from notifications.status import Status
-from notifyq.console import Page, ReadOnlyAdmin, add_page, masked
+from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, scrubs
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
 VIEW = "notifications.view_bulkact"
@@ -50,6 +50,7 @@ TONES = {
 class BulkActAdmin(ReadOnlyAdmin):
     """Left out of the index: the pages of this module show it better."""
 
+    masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("id", "action", "status", "actor", "done_count", "created_at")
     fields = (*list_display, "reason", "cutoff", "rate_per_second", "previewed_count", "skipped_count", "ended_at")
 

@@ -14,7 +14,7 @@ from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, Client
 from notifications.services import BulkSelection
 from notifications.status import Status
-from notifyq.console import instant, masked, sealed
+from notifyq.console import instant, masked, sealed, shortened
 
 NAMES = (
     *("act", "status", "channel", "provider", "error_code", "client", "recipient", "reference", "after", "before"),
@@ -98,14 +98,16 @@ def described(selection: Mapping[str, Any], *, may_see: bool, clients: Mapping[s
     """A stored filter as (what, value) in words.
 
     Args:
-        may_see: recipients in the clear.
+        may_see: recipients and references in the clear.
         clients: names by id.
     """
     ended = "failed" if selection["action"] == "RETRY" else "created"
     yield "status", selection["status"]
-    for name in ("channel", "provider", "error_code", "reference"):
+    for name in ("channel", "provider", "error_code"):
         if name in selection:
             yield name.replace("_", " "), selection[name]
+    if "reference" in selection:
+        yield "reference", selection["reference"] if may_see else shortened(selection["reference"])
     if "client_id" in selection:
         yield "client", clients.get(selection["client_id"], selection["client_id"])
     if "recipient" in selection:

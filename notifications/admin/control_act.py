@@ -14,13 +14,14 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from notifications.models import Control, ControlAct
-from notifyq.console import ReadOnlyAdmin, instant
+from notifyq.console import ReadOnlyAdmin, instant, scrubs
 
 
 @admin.register(ControlAct)
 class ControlActAdmin(ReadOnlyAdmin):
     """The newest first."""
 
+    masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("at", "action", "control", "name", "actor", "reason")
     list_filter = ("control", "action")
     fields: ClassVar = list_display

@@ -15,7 +15,7 @@ from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.matching import bulk_link
 from notifications.admin.rows import short_id
-from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
+from notifications.admin.search import as_uuid, find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
 from notifications.admin.story.page import segments_of
 from notifications.admin.ticked import Origin, offer, page_for
@@ -27,7 +27,7 @@ from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked
+from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked, scrubs
 from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
@@ -51,6 +51,20 @@ class StatusFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return queryset.filter(status=self.value()) if self.value() in set(Status) else queryset
+
+
+class SameReferenceFilter(admin.SimpleListFilter):
+    """Whatever its client gave the reference of one notification, which is named by its id for the same reason."""
+
+    title = "reference"
+    parameter_name = "reference_of"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        found = request.GET.get(self.parameter_name)
+        return [(found, "the same as one you came from")] if found else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+        return find_same_reference(queryset, self.value()) if self.value() else queryset
 
 
 class SameRecipientFilter(admin.SimpleListFilter):
@@ -78,9 +92,10 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     list_display_links = ("short_id",)
     list_filter: ClassVar[tuple[Any, ...]] = (
         *(StatusFilter, CreatedFilter, "channel", "priority", WaitingFilter, "client"),
-        *(ErrorFilter, ProviderFilter, SameRecipientFilter),
+        *(ErrorFilter, ProviderFilter, SameRecipientFilter, SameReferenceFilter),
     )
     list_select_related = ("client",)
+    masks: ClassVar = {"recipient": "masked_recipient"}
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
 
@@ -122,7 +137,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return masked(notification.recipient)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        shown = self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
+        shown: tuple[str, ...] = super().get_list_display(request)
         return ("tick", *shown) if _offered(request) else shown
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -178,6 +193,7 @@ class OfOneNotification(ReadOnlyAdmin):
 
 @admin.register(Attempt)
 class AttemptAdmin(OfOneNotification):
+    masks: ClassVar = {"error_message": scrubs("error_message")}
     ordering = ("-id",)
     list_display = (
         "id",
@@ -206,6 +222,7 @@ class AttemptAdmin(OfOneNotification):
 class ReceiptAdmin(OfOneNotification):
     """Also those that belong to no notification yet."""
 
+    masks: ClassVar = {name: scrubs(name) for name in ("word", "code", "text", "event_id")}
     ordering = ("-id",)
     list_display = (
         *("id", "status_badge", "word", "provider", "code", "provider_message_id"),
@@ -253,10 +270,6 @@ class ContentAdmin(OfOneNotification):
         rows: QuerySet[Content] = super().get_queryset(request)
         in_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
         return rows.only("pk") if in_list else rows
-
-
-def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("masked_recipient" if name == "recipient" else name for name in fields)
 
 
 def badge_of_finding(look_up: LookUp) -> SafeString:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -13,7 +13,7 @@ from notifications import selectors, services
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Control, Pause
-from notifyq.console import ReadOnlyAdmin, asks_first
+from notifyq.console import ReadOnlyAdmin, asks_first, scrubs
 
 
 class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -42,6 +42,7 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
 
     form = PauseForm
     control = Control.PAUSE
+    masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("scope", "value", "reason", "created_by", "created_at")
     fields = list_display
     actions = ("resume_sending",)
@@ -53,7 +54,7 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
         return super().changelist_view(request, {"acts_address": acts_address(Control.PAUSE), **(extra_context or {})})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.fields if obj else PauseForm.Meta.fields
+        return super().get_fields(request, obj) if obj else PauseForm.Meta.fields
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("notifications.add_pause")

@@ -14,7 +14,6 @@ from tests.browser.visitor import BrowserWindow
 FRONT = "/admin/"
 LOGIN = "/admin/login/"
 DEAD_LETTERS = "/admin/dead-letters/"
-BULK_PREVIEW = "/admin/bulk/preview/"
 DEAD_LETTER_LIST = "/admin/dead-letters/list/"
 BULK_ACTS = "/admin/bulk/"
 BULK_PREVIEW = "/admin/bulk/preview/?act=retry"

@@ -12,22 +12,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
-from notifyq.console import ReadOnlyAdmin, badge
+from notifyq.console import ReadOnlyAdmin, badge, hides, scrubs
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
+from webhooks.story import place_of
 
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
-    list_display = ("id", "client", "state", "url", "description", "failing_since", "disabled_at")
+    masks: ClassVar = {"place": "host", "description": scrubs("description")}
+    list_display = ("id", "client", "state", "place", "description", "failing_since", "disabled_at")
     list_select_related = ("client",)
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
     fields = (
-        *("id", "client", "state", "url", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
+        *("id", "client", "state", "place", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
         *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
     )
-    readonly_fields = ("state", "its_events")
+    readonly_fields = ("state", "place", "its_events")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
@@ -41,6 +43,14 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
             return queryset, False
         found = as_uuid(term)
         return (queryset.filter(pk=found) if found else queryset.none()), False
+
+    @admin.display(description="URL")
+    def place(self, endpoint: WebhookEndpoint) -> str:
+        return place_of(endpoint)
+
+    @admin.display(description="URL")
+    def host(self, endpoint: WebhookEndpoint) -> str:
+        return place_of(endpoint, with_path=False)
 
     @admin.display(description="its events")
     def its_events(self, endpoint: WebhookEndpoint) -> SafeString:
@@ -78,6 +88,7 @@ class OfOneEvent(ReadOnlyAdmin):
 
 @admin.register(WebhookAttempt)
 class WebhookAttemptAdmin(OfOneEvent):
+    masks: ClassVar = {"response_excerpt": hides("response_excerpt")}
     ordering = ("-id",)
     list_display = ("id", "event_id", "number", "response_status", "error_code", "finished_at", "worker_id")
     search_fields = ("event",)
@@ -93,6 +104,7 @@ class WebhookAttemptAdmin(OfOneEvent):
 class RedeliveryAdmin(OfOneEvent):
     """Who had what delivered again, and why."""
 
+    masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}
     list_display = ("id", "created_at", "actor", "event_id", "status_before", "reason")
     list_filter = ("actor_kind",)
     search_fields = ("event",)
