@@ -4,7 +4,7 @@ Stock admin rather than a theme package: the console's pages are our own anyway,
 page, which the content security policy forbids.
 """
 
-from notifyq.console.asking import asks_first
+from notifyq.console.asking import asks_first, reason_field
 from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.pages import Link, Page, add_link, add_page
 from notifyq.console.privacy import HIDDEN, hides, scrubbed, scrubs, shortened, shortens
@@ -25,6 +25,7 @@ __all__ = [
     "hides",
     "instant",
     "masked",
+    "reason_field",
     "scrubbed",
     "scrubs",
     "shortened",
