@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -17,6 +18,7 @@ from notifications.admin.matching import bulk_link
 from notifications.admin.rows import short_id
 from notifications.admin.search import as_uuid, find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
+from notifications.admin.story.forms import legal_deeds
 from notifications.admin.story.page import segments_of
 from notifications.admin.ticked import Origin, offer, page_for
 from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
@@ -141,7 +143,11 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return ("tick", *shown) if _offered(request) else shown
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
+        answer = super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
+        shown = answer.context_data if isinstance(answer, TemplateResponse) else None
+        if shown and "cl" in shown and not any(map(_is_held, shown["cl"].result_list)):
+            shown["ticked"] = _offered(request, held=False)
+        return answer
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """What is due and waits for a provider says so; it stands in no row."""
@@ -158,10 +164,20 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return (find_notifications(queryset, term) if term else queryset), False
 
 
-def _offered(request: HttpRequest) -> dict[str, Any] | None:
-    """The acts on what is ticked in the list: those that make sense for the status that is shown."""
+def _is_held(notification: Notification) -> bool:
+    return Deed.RESOLVE_SENT in legal_deeds(notification)
+
+
+def _offered(request: HttpRequest, *, held: bool = True) -> dict[str, Any] | None:
+    """The acts on what is ticked in the list: those that make sense for the status that is shown.
+
+    Args:
+        held: among the rows that are shown is one that may have been sent.
+    """
     status = request.GET.get("status")
-    deeds = possible(status) if status in set(Status) else None
+    deeds = possible(status) if status in set(Status) else ORIGIN.deeds
+    if not held:
+        deeds = tuple(deed for deed in deeds if deed not in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED))
     return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
 
 

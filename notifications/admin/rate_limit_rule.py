@@ -49,7 +49,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         self.before = ""
         if not self.instance._state.adding:
             self.before = described(self.instance)
-            self.initial |= {"client": self.instance.client_id, "no_limit": self.instance.limit_count is None}
+            self.initial.update(client=self.instance.client_id, no_limit=self.instance.limit_count is None)
 
     def clean_no_limit(self) -> bool:
         """A count that was forgotten takes no limit away, and one that was typed is not passed over."""

@@ -112,7 +112,7 @@ def _advice(row: Notification) -> str:
     if not told or row.status != Status.DEAD_LETTERED or not proves_acceptance(told):
         return ""
     held = row.unconfirmed_provider or row.last_error_code == UNCONFIRMED
-    return "Resolve may be right, not Retry" if held else "Retry may send a second copy"
+    return "Mark as sent may be right, not Retry" if held else "Retry may send a second copy"
 
 
 def segments_of(text: str) -> str:
