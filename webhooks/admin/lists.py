@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
 from notifications.errors import NotFound
-from notifyq.console import ReadOnlyAdmin, asks_first, badge, hides, scrubs
+from notifyq.console import ReadOnlyAdmin, asks_first, badge, hides, instant, scrubs
 from webhooks import services
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 from webhooks.story import OPERATE, place_of
@@ -38,7 +38,8 @@ def stand(endpoint: WebhookEndpoint) -> str:
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
     masks: ClassVar = {"place": "host", "description": scrubs("description")}
-    list_display = ("id", "client", "state", "place", "description", "failing_since", "disabled_at")
+    list_display = ("short_id", "client", "state", "place", "description", "failing", "disabled")
+    list_display_links = ("short_id",)
     list_select_related = ("client",)
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
@@ -63,6 +64,18 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
             return queryset, False
         found = as_uuid(term)
         return (queryset.filter(pk=found) if found else queryset.none()), False
+
+    @admin.display(description="id")
+    def short_id(self, endpoint: WebhookEndpoint) -> SafeString:
+        return format_html('<span class="nq-id" title="{}">…{}</span>', endpoint.pk, str(endpoint.pk)[-12:])
+
+    @admin.display(description="failing since")
+    def failing(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        return instant(endpoint.failing_since)
+
+    @admin.display(description="disabled")
+    def disabled(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        return instant(endpoint.disabled_at)
 
     @admin.display(description="URL")
     def place(self, endpoint: WebhookEndpoint) -> str:
