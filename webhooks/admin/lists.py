@@ -38,7 +38,7 @@ def stand(endpoint: WebhookEndpoint) -> str:
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
     masks: ClassVar = {"place": "host", "description": scrubs("description")}
-    list_display = ("short_id", "client", "state", "place", "description", "failing", "disabled")
+    list_display = ("short_id", "client", "state", "place", "description", "since")
     list_display_links = ("short_id",)
     list_select_related = ("client",)
     list_filter = ("enabled", "disabled_reason", "client")
@@ -69,13 +69,10 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     def short_id(self, endpoint: WebhookEndpoint) -> SafeString:
         return format_html('<span class="nq-id" title="{}">…{}</span>', endpoint.pk, str(endpoint.pk)[-12:])
 
-    @admin.display(description="failing since")
-    def failing(self, endpoint: WebhookEndpoint) -> SafeString | str:
-        return instant(endpoint.failing_since)
-
-    @admin.display(description="disabled")
-    def disabled(self, endpoint: WebhookEndpoint) -> SafeString | str:
-        return instant(endpoint.disabled_at)
+    @admin.display(description="so since")
+    def since(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        """Since when it has the state beside it; of one that is simply enabled nobody asks."""
+        return instant(endpoint.deleted_at or endpoint.disabled_at or endpoint.failing_since)
 
     @admin.display(description="URL")
     def place(self, endpoint: WebhookEndpoint) -> str:
