@@ -18,8 +18,6 @@ from django.urls import reverse
 from notifications import services
 from notifications.models import (
     Attempt,
-    Control,
-    ControlAct,
     InboxEntry,
     LookUp,
     Notification,
@@ -104,7 +102,7 @@ def _of_what_people_did(made: Notification) -> None:
     why = {"actor_kind": "USER", "actor": "ops", "reason": SAID, "details": {"of": ADDRESS}}
     OperatorAction.objects.create(notification=made, action="RETRY", status_before="FAILED", **why)
     services.pause("CHANNEL", "EMAIL", reason=SAID, by="ops")
-    ControlAct.objects.create(control=Control.BREAKER, name="EMAIL sandbox", action="TRIP", actor="ops", reason=SAID)
+    services.trip_breaker("EMAIL", "sandbox", reason=SAID, by="ops")
     begin(recipient=ADDRESS, reference="order-reference-private-7")
     user = User.objects.create(username="ops")
     LogEntry.objects.log_actions(str(user.pk), [made.client], 2, SAID, single_object=True)
