@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from notifications.admin.story.deeds import Unclear, actor_of, reason_of
 from notifications.errors import NotFound, NotifyError
-from notifications.story.acts import REASON, Field, Form
+from notifications.story.acts import Field, Form
 from notifications.story.moment import Moment, told
 from notifications.story.said import Said
 from notifications.story.sources import Allowed, Brought, add_source
@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 VIEW = "webhooks.view_webhookevent"
 OPERATE = "webhooks.operate_webhookevent"
 ATTEMPTS_SHOWN_MOST = 300
+_REASON = Field(name="reason", label="Reason, for the record", is_required=True)
+"""No call of the client's tells it."""
 
 
 def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
@@ -96,6 +98,20 @@ def host_of(endpoint: WebhookEndpoint | None) -> str:
     return (urlsplit(endpoint.url).hostname if endpoint else None) or "an endpoint that is gone"
 
 
+def place_of(endpoint: WebhookEndpoint, *, with_path: bool = True) -> str:
+    """Where it is. Never with its query or userinfo, which are where people put tokens: `https://a.example/hook?…`.
+
+    Args:
+        with_path: for those who may see what is private; a path may be a secret too.
+    """
+    parts = urlsplit(endpoint.url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    place = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
+    if not with_path:
+        return f"{place}/…" if parts.path.strip("/") or parts.query else place
+    return f"{place}{parts.path}{'?…' if parts.query else ''}"
+
+
 def answer_of(event: WebhookEvent) -> str:
     """What came of its last try: an error code, a status, both, or neither."""
     status = str(event.last_response_status or "")
@@ -121,7 +137,7 @@ def _forms(events: Sequence[WebhookEvent], hosts: dict[UUID, str]) -> list[Form]
             note="It goes out at once, with its id and body as they were: the receiver can tell that it is the same.",
             verb="Redeliver",
             seen=hashlib.sha256(repr(choices).encode()).hexdigest()[:12],
-            fields=(Field(name="event", label="Event", kind="select", is_required=True, options=choices), REASON),
+            fields=(Field(name="event", label="Event", kind="select", is_required=True, options=choices), _REASON),
         )
     ]
 

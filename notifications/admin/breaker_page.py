@@ -24,7 +24,8 @@ from notifications.services.breakers import REASON_MAX_LENGTH
 from notifications.status import WaitingReason
 from notifications.story.acts import Field, Form
 from notifications.story.breaker import BreakerDeed, BreakerFacts, legal, standing
-from notifyq.console import Page, add_page
+from notifyq.console import Page, add_page, scrubbed
+from notifyq.roles import SEE_PRIVATE
 
 SHOWN_MOST = 50
 """Of what people did to one: the newest."""
@@ -48,13 +49,16 @@ def page_of(request: HttpRequest, row: ProviderHealth) -> dict[str, Any]:
     view = selectors.breaker_of(row)
     now, facts = selectors.database_now(), facts_of(view)
     acts = list(selectors.control_acts(Control.BREAKER, str(row))[:SHOWN_MOST])
+    stands = standing(facts, now)
+    if not request.user.has_perm(SEE_PRIVATE):
+        stands = tuple(scrubbed(part) if isinstance(part, str) else part for part in stands)
     deeds = legal(facts, now) if request.user.has_perm(OPERATE) else ()
     return {
         "row": row,
         "facts": facts,
         "view": view,
         "tone": STATE_TONES[facts.state],
-        "standing": standing(facts, now),
+        "standing": stands,
         "acts": acts,
         "acts_address": acts_address(Control.BREAKER, str(row)),
         "forms": [_form(deed, row, acts[0].pk if acts else 0) for deed in deeds],

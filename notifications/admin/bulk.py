@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -16,15 +16,22 @@ from django.template.response import TemplateResponse
 
 from notifications import heartbeats, services
 from notifications.admin import bulk_form
-from notifications.admin.bulk_confirmation import Confirmation, begin_confirmed, form_context, opened, too_old
+from notifications.admin.bulk_confirmation import (
+    Confirmation,
+    begin_confirmed,
+    form_context,
+    opened,
+    tell_changed,
+    too_old,
+)
 from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of, kinds
 from notifications.admin.story.deeds import actor_of
 from notifications.admin.tones import STATUS_TONES
 from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
-from notifications.services import BulkPreview
+from notifications.services import BulkPreview, BulkSelection
 from notifications.status import Status
-from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, sealed
+from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, scrubs
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
 VIEW = "notifications.view_bulkact"
@@ -44,6 +51,7 @@ TONES = {
 class BulkActAdmin(ReadOnlyAdmin):
     """Left out of the index: the pages of this module show it better."""
 
+    masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("id", "action", "status", "actor", "done_count", "created_at")
     fields = (*list_display, "reason", "cutoff", "rate_per_second", "previewed_count", "skipped_count", "ended_at")
 
@@ -54,17 +62,13 @@ class BulkActAdmin(ReadOnlyAdmin):
 def preview(request: HttpRequest) -> HttpResponse:
     """The filter, and what the act would do. Changes nothing."""
     values = bulk_form.values_of(request.GET)
-    try:
-        values["recipient"] = sealed.opened(values["recipient"])
-    except sealed.Unopened:  # never the same as any recipient
-        return _form(request, values | {"recipient": ""}, (FieldError("recipient", "unreadable", sealed.UNREADABLE),))
     if not values["act"]:
         return _form(request, values | {"act": "RETRY"})
     try:
-        seen = services.preview_bulk(services.read_bulk(values))
+        selection = bulk_form.read(values)
     except InvalidRequest as problem:
         return _form(request, values, problem.errors)
-    return _confirm(request, values, seen, Confirmation.of(seen))
+    return _look(request, values, selection)
 
 
 def begin(request: HttpRequest) -> HttpResponse:
@@ -72,7 +76,14 @@ def begin(request: HttpRequest) -> HttpResponse:
     confirmed = opened(request.POST.get("confirmation", ""), KIND)
     if confirmed is None:
         return too_old(request, "admin:bulk-preview")
-    selection = services.BulkSelection.from_json(confirmed.stored)
+    values = bulk_form.values_of(request.POST)
+    try:
+        selection = bulk_form.read(values)
+    except InvalidRequest as problem:
+        return _form(request, values, problem.errors)
+    if selection.as_json() != confirmed.stored:
+        tell_changed(request)
+        return _look(request, values, selection)
 
     def ask_again(errors: tuple[FieldError, ...]) -> HttpResponse:
         seen = services.preview_bulk(selection, confirmed.cutoff)
@@ -126,8 +137,16 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
-    context = {"values": values, "errors": by_field(errors), **bulk_form.choices(values)}
+    shown = bulk_form.shown(values, may_see=request.user.has_perm(SEE_PRIVATE))
+    context = {"values": shown, "errors": by_field(errors), **bulk_form.choices(values)}
     return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
+
+
+def _look(request: HttpRequest, values: dict[str, str], selection: BulkSelection) -> HttpResponse:
+    seen = services.preview_bulk(selection)
+    # By its id: the form offers clients by that, and shows the one that was read.
+    client = {"client": str(selection.client_id)} if selection.client_id else {}
+    return _confirm(request, values | client, seen, Confirmation.of(seen))
 
 
 def _confirm(
@@ -139,7 +158,7 @@ def _confirm(
 ) -> HttpResponse:
     may_see = request.user.has_perm(SEE_PRIVATE)
     context = {
-        "values": values,
+        "values": bulk_form.shown(values, may_see=may_see),
         "errors": by_field(errors),
         **bulk_form.choices(values),
         **form_context(request, seen, confirmation, KIND),

@@ -22,6 +22,11 @@ from notifications.services.bulk import RATE_DEFAULT, RATE_MOST
 OLD_SECONDS = 3600
 """A preview is confirmed within an hour: after that it says too little about what is there."""
 
+CHANGED = (
+    "Nothing was done: the filter was changed after the look. Below is what it matches now: confirm that, or change it "
+    "back."
+)
+
 
 class Count(Protocol):
     """How many match."""
@@ -117,6 +122,11 @@ def too_old(request: HttpRequest, preview_name: str) -> HttpResponse:
     """Back to the preview, with nothing done."""
     messages.error(request, "That preview is over an hour old, or not ours. Please look again: nothing was done.")
     return redirect(preview_name)
+
+
+def tell_changed(request: HttpRequest) -> None:
+    """The form that confirms carries the filter's fields too: they are not those that were looked at."""
+    messages.warning(request, CHANGED)
 
 
 def form_context(request: HttpRequest, preview: Preview, confirmation: Confirmation, kind: str) -> dict[str, Any]:

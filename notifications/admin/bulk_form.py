@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from notifications import services
 from notifications.admin.bulk_kinds import Described
 from notifications.channel import Channel
+from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, Client
 from notifications.services import BulkSelection
 from notifications.status import Status
-from notifyq.console import instant, masked
+from notifyq.console import instant, masked, sealed, shortened
 
 NAMES = (
     *("act", "status", "channel", "provider", "error_code", "client", "recipient", "reference", "after", "before"),
@@ -47,6 +49,29 @@ def values_from(selection: BulkSelection) -> dict[str, str]:
     return {name: str(stored.get(name) or "") for name in NAMES}
 
 
+def read(values: Mapping[str, str]) -> BulkSelection:
+    """The filter that the fields stand for.
+
+    Raises:
+        InvalidRequest: with all that is wrong, a recipient that nobody can open among it.
+    """
+    try:
+        recipient = sealed.opened(values["recipient"])
+    except sealed.Unopened:  # never the same as any recipient
+        raise InvalidRequest([FieldError("recipient", "unreadable", sealed.UNREADABLE)]) from None
+    return services.read_bulk({**values, "recipient": recipient})
+
+
+def shown(values: Mapping[str, str], *, may_see: bool) -> dict[str, str]:
+    """The fields as the form has them. The recipient stays sealed for those who may not see it, and is empty when it
+    cannot be opened: it is to be typed again."""
+    try:
+        recipient = sealed.opened(values["recipient"])
+    except sealed.Unopened:
+        recipient = ""
+    return {**values, "recipient": recipient if may_see else sealed.seal(recipient)}
+
+
 def choices(values: Mapping[str, str]) -> dict[str, Any]:
     """What the fields with fixed answers offer, and what the pickers show."""
     return {
@@ -73,14 +98,16 @@ def described(selection: Mapping[str, Any], *, may_see: bool, clients: Mapping[s
     """A stored filter as (what, value) in words.
 
     Args:
-        may_see: recipients in the clear.
+        may_see: recipients and references in the clear.
         clients: names by id.
     """
     ended = "failed" if selection["action"] == "RETRY" else "created"
     yield "status", selection["status"]
-    for name in ("channel", "provider", "error_code", "reference"):
+    for name in ("channel", "provider", "error_code"):
         if name in selection:
             yield name.replace("_", " "), selection[name]
+    if "reference" in selection:
+        yield "reference", selection["reference"] if may_see else shortened(selection["reference"])
     if "client_id" in selection:
         yield "client", clients.get(selection["client_id"], selection["client_id"])
     if "recipient" in selection:

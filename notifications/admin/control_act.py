@@ -7,24 +7,44 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from notifications.models import Control, ControlAct
-from notifyq.console import ReadOnlyAdmin, instant
+from notifications.pausing import PauseScope
+from notifications.selectors import client_name_of
+from notifyq.console import ReadOnlyAdmin, instant, scrubs
+
+PAUSED_CLIENT = f"{PauseScope.CLIENT} "
 
 
 @admin.register(ControlAct)
 class ControlActAdmin(ReadOnlyAdmin):
     """The newest first."""
 
-    list_display = ("at", "action", "control", "name", "actor", "reason")
+    masks: ClassVar = {"reason": scrubs("reason")}
+    list_display = ("at", "action", "control", "which", "actor", "reason")
     list_filter = ("control", "action")
     fields: ClassVar = list_display
-    readonly_fields = ("at",)
+    readonly_fields = ("at", "which")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ControlAct]:
+        rows: QuerySet[ControlAct] = super().get_queryset(request)
+        return rows.annotate(value=Substr("name", len(PAUSED_CLIENT) + 1)).annotate(client_name=client_name_of("value"))
+
+    @admin.display(description="name")
+    def which(self, act: ControlAct) -> SafeString | str:
+        """A client by its name: the record holds its id, which cannot be taken by another."""
+        found = getattr(act, "client_name", None)
+        if act.control != Control.PAUSE or not act.name.startswith(PAUSED_CLIENT) or not found:
+            return act.name
+        return format_html('{}<span title="{}">{}</span>', PAUSED_CLIENT, act.name, found)
 
     @admin.display(description="when")
     def at(self, act: ControlAct) -> SafeString | str:
@@ -53,4 +73,4 @@ class HasActs:
         row = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
         if not self.has_view_permission(request, row):  # type: ignore[attr-defined]
             raise PermissionDenied
-        return redirect(acts_address(self.control, "" if row is None else str(row)))
+        return redirect(acts_address(self.control, "" if row is None else getattr(row, "control_name", str(row))))

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from notifications import accounts
 from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
-from notifyq.console import asks_first
+from notifyq.console import asks_first, reason_field
 
 DAYS_MOST = 36_500
 
@@ -29,6 +29,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     expires_in_days = forms.IntegerField(
         required=False, min_value=1, max_value=DAYS_MOST, help_text="Empty: it never expires."
     )
+    reason = reason_field()
 
     class Meta:
         model = ApiKey
@@ -52,7 +53,7 @@ class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj:
             return super().get_fieldsets(request, obj)
-        return [(None, {"fields": ("client", "scopes", "expires_in_days")})]
+        return [(None, {"fields": ("client", "scopes", "expires_in_days", "reason")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return super().get_readonly_fields(request, obj) if obj else ()
@@ -67,6 +68,12 @@ class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
         )
         obj.pk, obj.prefix = made.api_key.pk, made.api_key.prefix
         cast("Any", request).new_key = made
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """For the history: what it may do, for how long, and why it was made."""
+        days = form.cleaned_data["expires_in_days"]
+        lasting = f"for {days} days" if days else "without an end"
+        return f"made with {', '.join(form.cleaned_data['scopes'])}, {lasting}: {form.cleaned_data['reason']}"
 
     def response_add(
         self, request: HttpRequest, obj: models.Model, post_url_continue: str | None = None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from notifications.admin.notification import OfOneNotification, badge_of_finding
 from notifications.models import LookUp
+from notifyq.console import scrubs
 
 
 @admin.register(LookUp)
 class LookUpAdmin(OfOneNotification):
+    masks: ClassVar = {"error_message": scrubs("error_message")}
     ordering = ("-id",)
     list_display = ("id", "found_badge", "provider", "error_code", "asked_count", "last_asked_at")
     list_filter = ("found",)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,8 +16,9 @@ from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.matching import bulk_link
 from notifications.admin.rows import short_id
-from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
+from notifications.admin.search import as_uuid, find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
+from notifications.admin.story.forms import legal_deeds
 from notifications.admin.story.page import segments_of
 from notifications.admin.ticked import Origin, offer, page_for
 from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES, STATUS_TONES
@@ -27,7 +29,7 @@ from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked
+from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked, scrubs
 from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
@@ -51,6 +53,20 @@ class StatusFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return queryset.filter(status=self.value()) if self.value() in set(Status) else queryset
+
+
+class SameReferenceFilter(admin.SimpleListFilter):
+    """Whatever its client gave the reference of one notification, which is named by its id for the same reason."""
+
+    title = "reference"
+    parameter_name = "reference_of"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        found = request.GET.get(self.parameter_name)
+        return [(found, "the same as one you came from")] if found else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+        return find_same_reference(queryset, self.value()) if self.value() else queryset
 
 
 class SameRecipientFilter(admin.SimpleListFilter):
@@ -78,9 +94,10 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     list_display_links = ("short_id",)
     list_filter: ClassVar[tuple[Any, ...]] = (
         *(StatusFilter, CreatedFilter, "channel", "priority", WaitingFilter, "client"),
-        *(ErrorFilter, ProviderFilter, SameRecipientFilter),
+        *(ErrorFilter, ProviderFilter, SameRecipientFilter, SameReferenceFilter),
     )
     list_select_related = ("client",)
+    masks: ClassVar = {"recipient": "masked_recipient"}
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."
 
@@ -122,11 +139,15 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return masked(notification.recipient)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        shown = self.list_display if request.user.has_perm(SEE_PRIVATE) else _masking(self.list_display)
+        shown: tuple[str, ...] = super().get_list_display(request)
         return ("tick", *shown) if _offered(request) else shown
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
+        answer = super().changelist_view(request, {**(extra_context or {}), "ticked": _offered(request)})
+        shown = answer.context_data if isinstance(answer, TemplateResponse) else None
+        if shown and "cl" in shown and not any(map(_is_held, shown["cl"].result_list)):
+            shown["ticked"] = _offered(request, held=False)
+        return answer
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """What is due and waits for a provider says so; it stands in no row."""
@@ -143,10 +164,20 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return (find_notifications(queryset, term) if term else queryset), False
 
 
-def _offered(request: HttpRequest) -> dict[str, Any] | None:
-    """The acts on what is ticked in the list: those that make sense for the status that is shown."""
+def _is_held(notification: Notification) -> bool:
+    return Deed.RESOLVE_SENT in legal_deeds(notification)
+
+
+def _offered(request: HttpRequest, *, held: bool = True) -> dict[str, Any] | None:
+    """The acts on what is ticked in the list: those that make sense for the status that is shown.
+
+    Args:
+        held: among the rows that are shown is one that may have been sent.
+    """
     status = request.GET.get("status")
-    deeds = possible(status) if status in set(Status) else None
+    deeds = possible(status) if status in set(Status) else ORIGIN.deeds
+    if not held:
+        deeds = tuple(deed for deed in deeds if deed not in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED))
     return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
 
 
@@ -178,6 +209,7 @@ class OfOneNotification(ReadOnlyAdmin):
 
 @admin.register(Attempt)
 class AttemptAdmin(OfOneNotification):
+    masks: ClassVar = {"error_message": scrubs("error_message")}
     ordering = ("-id",)
     list_display = (
         "id",
@@ -206,6 +238,7 @@ class AttemptAdmin(OfOneNotification):
 class ReceiptAdmin(OfOneNotification):
     """Also those that belong to no notification yet."""
 
+    masks: ClassVar = {name: scrubs(name) for name in ("word", "code", "text", "event_id")}
     ordering = ("-id",)
     list_display = (
         *("id", "status_badge", "word", "provider", "code", "provider_message_id"),
@@ -253,10 +286,6 @@ class ContentAdmin(OfOneNotification):
         rows: QuerySet[Content] = super().get_queryset(request)
         in_list = request.resolver_match is not None and "object_id" not in request.resolver_match.kwargs
         return rows.only("pk") if in_list else rows
-
-
-def _masking(fields: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("masked_recipient" if name == "recipient" else name for name in fields)
 
 
 def badge_of_finding(look_up: LookUp) -> SafeString:

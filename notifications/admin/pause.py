@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from notifications import selectors, services
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Control, Pause
-from notifyq.console import ReadOnlyAdmin, asks_first
+from notifyq.console import ReadOnlyAdmin, asks_first, scrubs
+
+
+def already(present: Pause) -> str:
+    """What somebody is told who pauses it once more. The reason typed is not kept: the first one stands."""
+    told = services.pause_told(present)
+    return f"Nothing was done. {present} is paused already, {told}. To change the reason, resume it and pause it anew."
 
 
 class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -29,10 +39,14 @@ class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.errors:
             return values
         try:
-            _, values["value"], _ = services.check_pause(values["scope"], values["value"], values["reason"])
+            scope, values["value"], _ = services.check_pause(values["scope"], values["value"], values["reason"])
         except InvalidRequest as problem:
             for error in problem.errors:
                 self.add_error(error.field, error.message)
+            return values
+        present = selectors.active_pauses().filter(scope=scope, value=values["value"]).first()
+        if present is not None:
+            raise ValidationError(already(present))
         return values
 
 
@@ -42,9 +56,17 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
 
     form = PauseForm
     control = Control.PAUSE
-    list_display = ("scope", "value", "reason", "created_by", "created_at")
+    masks: ClassVar = {"reason": scrubs("reason")}
+    list_display = ("scope", "named", "reason", "created_by", "created_at")
     fields = list_display
+    readonly_fields = ("named",)
     actions = ("resume_sending",)
+
+    @admin.display(description="value")
+    def named(self, pause: Pause) -> SafeString | str:
+        if pause.client_name is None:
+            return pause.value or "-"
+        return format_html('<span title="{}">{}</span>', pause.value, pause.client_name)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pause]:
         return selectors.active_pauses()
@@ -53,7 +75,7 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
         return super().changelist_view(request, {"acts_address": acts_address(Control.PAUSE), **(extra_context or {})})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.fields if obj else PauseForm.Meta.fields
+        return super().get_fields(request, obj) if obj else PauseForm.Meta.fields
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("notifications.add_pause")
@@ -62,8 +84,22 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
         return request.user.has_perm("notifications.change_pause")
 
     def save_model(self, request: HttpRequest, obj: Pause, form: Any, change: bool) -> None:
-        made, _ = services.pause(obj.scope, obj.value, reason=obj.reason, by=str(request.user))
-        obj.pk = made.pk
+        made, begun = services.pause(obj.scope, obj.value, reason=obj.reason, by=str(request.user))
+        obj.pk, obj.client_name = made.pk, made.client_name
+        if not begun:  # somebody else was quicker, by less than a request
+            cast("Any", request).paused_already = made
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        return None if hasattr(request, "paused_already") else super().log_addition(request, obj, message)
+
+    def response_add(self, request: HttpRequest, obj: Pause, post_url_continue: str | None = None) -> HttpResponse:
+        """Says what came of it: nothing, when it was paused already."""
+        present = getattr(request, "paused_already", None)
+        if present is None:
+            messages.success(request, f"{obj} is paused. It is in force within a poll of the workers.")
+        else:
+            messages.warning(request, already(present))
+        return redirect("admin:notifications_pause_changelist")
 
     @admin.action(description="Resume sending", permissions=["resume"])
     @asks_first("Resume", "What they keep back is sent again. What another pause keeps stays where it is.")

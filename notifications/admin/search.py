@@ -72,6 +72,13 @@ def find_same_recipient(rows: QuerySet[Notification], notification_id: str | Non
     return rows.filter(pk__in=labelled("recipient", recipient, selectors.client_ids()), channel=channel)
 
 
+def find_same_reference(rows: QuerySet[Notification], notification_id: str | None) -> QuerySet[Notification]:
+    """Of the newest 500 with the reference of that notification, its client's; none when it has no reference."""
+    found = as_uuid(notification_id or "")
+    like = Notification.objects.filter(pk=found).values_list("reference", "client_id").first() if found else None
+    return rows.filter(pk__in=labelled("reference", like[0], [like[1]])) if like and like[0] else rows.none()
+
+
 def labelled(label: str, text: str, clients: Collection[UUID], *, most: int | None = None) -> list[UUID]:
     """The newest with exactly this label.
 

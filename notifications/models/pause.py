@@ -33,5 +33,13 @@ class Pause(models.Model):
             models.CheckConstraint(condition=Q(scope__in=list(PauseScope)), name="pause_scope"),
         ]
 
+    client_name: str | None = None
+    """Of a client's pause; `notifications.selectors` fills it in, from the client's own row."""
+
     def __str__(self) -> str:
+        return f"{self.scope} {self.client_name or self.value}".strip()
+
+    @property
+    def control_name(self) -> str:
+        """What the record of acts calls it; it stays the same whatever else is known."""
         return f"{self.scope} {self.value}".strip()

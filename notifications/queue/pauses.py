@@ -55,7 +55,7 @@ def begin_pause(scope: PauseScope, value: str, *, reason: str, created_by: str) 
             with transaction.atomic():
                 notify_after_commit()  # whoever is idle reads it sooner than at its next poll
                 made = Pause.objects.create(scope=scope, value=value, reason=reason, created_by=created_by)
-                record_control(Control.PAUSE, str(made), ControlAction.PAUSE, by=created_by, reason=reason)
+                record_control(Control.PAUSE, made.control_name, ControlAction.PAUSE, by=created_by, reason=reason)
                 return made, True
         except IntegrityError:
             present = Pause.objects.filter(scope=scope, value=value, ended_at=None).first()
@@ -84,7 +84,7 @@ def end_pause(pause_id: UUID, *, by: str, reason: str) -> Pause | None:
             others = Pause.objects.filter(scope=PauseScope.PROVIDER, ended_at=None)
             for other in others.select_for_update().order_by("pk"):
                 _renew(other)
-        record_control(Control.PAUSE, str(ended), ControlAction.RESUME, by=by, reason=reason)
+        record_control(Control.PAUSE, ended.control_name, ControlAction.RESUME, by=by, reason=reason)
         notify_after_commit()
     return ended
 

@@ -5,7 +5,7 @@ from notifications.services.acts import as_seen
 from notifications.services.breakers import breaker_as_seen, check_breaker, reset_breaker, trip_breaker
 from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
-from notifications.services.pauses import check_pause, find_pause, pause, resume
+from notifications.services.pauses import check_pause, find_pause, pause, pause_told, resume
 from notifications.services.receipts import receive, receiver_of
 from notifications.services.reschedule import reschedule
 from notifications.services.resolve import resolve
@@ -40,6 +40,7 @@ __all__ = [
     "check_request",
     "find_pause",
     "pause",
+    "pause_told",
     "preview_bulk",
     "read_bulk",
     "receive",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC
 from uuid import UUID
 
 from django.conf import settings
@@ -39,6 +40,7 @@ def pause(scope: object, value: object = None, *, reason: object = None, by: str
     """
     wanted, named, text = check_pause(scope, value, reason)
     made, begun = queue.begin_pause(wanted, named, reason=text, created_by=by)
+    made = selectors.with_client_name(made)
     if begun:
         log.warning("paused", extra={"pause_id": str(made.pk), "scope": made.scope, "value": made.value, "by": by})
     return made, begun
@@ -60,7 +62,13 @@ def resume(pause_id: UUID, *, reason: object = None, by: str) -> Pause:
     if ended is None:
         raise NotFound("no such pause is in force")
     log.warning("resumed", extra={"pause_id": str(ended.pk), "scope": ended.scope, "value": ended.value, "by": by})
-    return ended
+    return selectors.with_client_name(ended)
+
+
+def pause_told(pause: Pause) -> str:
+    """Of one in force: by whom, since when and why."""
+    since = f"{pause.created_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"by {pause.created_by} since {since}{f': {pause.reason}' if pause.reason else ', without a reason'}"
 
 
 def find_pause(scope: object, value: object = None) -> Pause:

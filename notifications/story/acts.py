@@ -75,7 +75,8 @@ class Field:
     max_length: int = 500
 
 
-REASON = Field(name="reason", label="Reason, for the record", is_required=True)
+REASON = Field(name="reason", label="Reason, for the record (the client can read it)", is_required=True)
+"""Of an act on a notification."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,14 @@ Stock admin rather than a theme package: the console's pages are our own anyway,
 page, which the content security policy forbids.
 """
 
-from notifyq.console.asking import asks_first
+from notifyq.console.asking import asks_first, reason_field
 from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.pages import Link, Page, add_link, add_page
+from notifyq.console.privacy import HIDDEN, hides, scrubbed, scrubs, shortened, shortens
 from notifyq.console.words import badge, instant, masked
 
 __all__ = [
+    "HIDDEN",
     "EstimatingPaginator",
     "GuardedAdmin",
     "Link",
@@ -20,6 +22,12 @@ __all__ = [
     "add_page",
     "asks_first",
     "badge",
+    "hides",
     "instant",
     "masked",
+    "reason_field",
+    "scrubbed",
+    "scrubs",
+    "shortened",
+    "shortens",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -57,6 +58,16 @@ def asks_first(verb: str, effect: str, *, stand: Callable[[Any], str] = nothing)
         return action
 
     return decorate
+
+
+def reason_field() -> forms.CharField:
+    """For a form that stores something: the history keeps it."""
+    return forms.CharField(
+        label="Reason, for the record",
+        max_length=REASON_MAX_LENGTH,
+        error_messages={"required": "Please give a reason."},
+        widget=forms.TextInput(attrs={"class": "vTextField", "autocomplete": "off"}),
+    )
 
 
 def _problem(reason: str) -> str:

@@ -9,9 +9,12 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import DatabaseError, connection, models, transaction
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
+from notifyq.console.privacy import Masks, scrubbed
 from notifyq.console.search import SealsSearches
+from notifyq.roles import SEE_PRIVATE
 
 COUNTED_MOST = 10_000
 COUNT_MILLISECONDS = 300
@@ -39,7 +42,7 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
             return int(cursor.fetchone()[0][0]["Plan"]["Plan Rows"])
 
 
-class GuardedAdmin(SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
+class GuardedAdmin(Masks, SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
     """A list whose actions are refused, and not only left undone, where they are not allowed."""
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -47,6 +50,16 @@ class GuardedAdmin(SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
         if request.method not in ("GET", "HEAD") and not self.get_actions(request):
             raise PermissionDenied
         return super().changelist_view(request, extra_context)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """With the reasons that people gave, without addresses in them for those who may not see any."""
+        answer = super().history_view(request, object_id, extra_context)
+        if isinstance(answer, TemplateResponse) and not request.user.has_perm(SEE_PRIVATE):
+            for entry in (answer.context_data or {}).get("action_list", ()):
+                entry.change_message = scrubbed(entry.get_change_message())
+        return answer
 
 
 class ReadOnlyAdmin(GuardedAdmin):
@@ -69,7 +82,7 @@ class ReadOnlyAdmin(GuardedAdmin):
         return False
 
 
-class ReadOnlyInline:
+class ReadOnlyInline(Masks):
     """For an inline: shows the rows that belong to this one and changes none."""
 
     extra = 0

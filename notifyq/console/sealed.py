@@ -24,7 +24,8 @@ TEXT_BYTES_MOST = 1_500
 """More would make an address that servers refuse, and is nobody's address."""
 UNREADABLE = "cannot be read any more: the link is broken, or older than the present keys. Please type it again."
 _PURPOSE = b"notifyq console search v1"
-_NOT_IN_ADDRESS = (SENT, "csrfmiddlewaretoken")
+_NOT_IN_ADDRESS = (SENT, "csrfmiddlewaretoken", "confirmation", "reason", "rate")
+"""The last three go with the button that acts, in whose form the fields of a filter can stand."""
 
 
 class Unopened(Exception):

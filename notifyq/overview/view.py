@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import DatabaseError
@@ -9,9 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from notifications.channel import Priority
-from notifyq.overview.attention import SHOWN_MOST, undelivered_address
+from notifyq.console import scrubbed
+from notifyq.overview.attention import SHOWN_MOST, Concern, undelivered_address
 from notifyq.overview.charts import SPANS
 from notifyq.overview.figures import read
+from notifyq.roles import SEE_PRIVATE
 
 PERMISSION = "notifications.view_notification"
 BULK = "notifications.view_bulkact"
@@ -28,7 +31,8 @@ def context(request: HttpRequest) -> dict[str, Any]:
         overview = read(span)
     except DatabaseError:
         return shown | {"overview": None}
-    seen = [(concern, request.user.has_perm(concern.needs)) for concern in overview.concerns]
+    concerns = [_for(concern, request.user.has_perm(SEE_PRIVATE)) for concern in overview.concerns]
+    seen = [(concern, request.user.has_perm(concern.needs)) for concern in concerns]
     told = [(concern, may_go) for concern, may_go in seen if may_go or concern.needs != BULK]
     return shown | {
         "overview": overview,
@@ -37,6 +41,14 @@ def context(request: HttpRequest) -> dict[str, Any]:
         "concerns_left_out": len(told[SHOWN_MOST:]),
         "failed_address": undelivered_address("failed", overview.now),
     }
+
+
+def _for(concern: Concern, sees_private: bool) -> Concern:
+    """With the addresses in the words of vendors and people masked for those who may not see them."""
+    if sees_private:
+        return concern
+    told = tuple(scrubbed(part) if isinstance(part, str) else part for part in concern.told)
+    return replace(concern, title=scrubbed(concern.title), told=told)
 
 
 def fresh(request: HttpRequest) -> HttpResponse:

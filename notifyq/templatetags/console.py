@@ -42,6 +42,18 @@ def age(seconds: float | None) -> str:
 
 
 @register.filter
+def scrubbed_unless(text: str, sees_private: bool) -> str:
+    """Words of a vendor or of a person: with the addresses in them for those who may see them."""
+    return text if sees_private or not text else console.scrubbed(str(text))
+
+
+@register.filter
+def shortened_unless(label: str, sees_private: bool) -> str:
+    """A label that a client chose."""
+    return label if sees_private or not label else console.shortened(str(label))
+
+
+@register.filter
 def unlocalized(number: float) -> str:
     """A number as SVG wants it, whatever the language."""
     return f"{number:g}"

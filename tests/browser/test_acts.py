@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notifications.models import Notification, OperatorAction
+from notifications.models import BulkAct, Notification, OperatorAction
 from notifications.status import Status
 from notifyq.roles import Role
 from tests.browser import IN_THE_BROWSER, pages
@@ -73,3 +73,23 @@ def test_viewer__sees_nothing_to_press_and_can_do_nothing_by_hand(viewer: Browse
     assert all_are(Status.DEAD_LETTERED, 1)
     assert not OperatorAction.objects.exists()
     assert set(Notification.objects.values_list("operator_retry_count", flat=True)) == {0}
+
+
+def test_bulk__filter_changed_after_the_look__must_be_looked_at_first(operator: BrowserWindow) -> None:
+    row = NotificationFactory(status=Status.DEAD_LETTERED)
+    page = operator.go(pages.BULK_PREVIEW)
+    client = page.get_by_role("combobox", name="Client", exact=True)
+    confirm, told = page.locator("[data-confirm]"), page.get_by_text("press Look first")
+
+    client.select_option(str(row.client_id))
+    assert (confirm.is_disabled(), told.is_visible()) == (True, True)
+    client.select_option("")
+    assert (confirm.is_disabled(), told.is_visible()) == (False, False)
+    client.select_option(str(row.client_id))
+    page.get_by_role("button", name="Look").click()
+    page.wait_for_url("**client=*")
+    page.get_by_label("Reason").fill("looked at")
+    page.get_by_label("Reason").press("Enter")
+    page.wait_for_url("**/admin/bulk/*-*/")
+
+    assert BulkAct.objects.get().selection["client_id"] == str(row.client_id)

@@ -49,7 +49,8 @@ def test_key__made_in_the_console__works_and_is_shown_on_that_page_alone(console
     shop = ClientFactory()
 
     page = console.post(
-        reverse(f"{KEYS}_add"), {"client": shop.pk, "scopes": ["send", "operate"], "expires_in_days": "30"}
+        reverse(f"{KEYS}_add"),
+        {"client": shop.pk, "scopes": ["send", "operate"], "expires_in_days": "30", "reason": "the new app"},
     )
 
     assert page.status_code == 200
@@ -67,11 +68,13 @@ def test_key__made_in_the_console__works_and_is_shown_on_that_page_alone(console
     assert (line["prefix"], line["by"]) == (key.prefix, "ops")
     assert random_part not in json.dumps(lines())
     assert acts(console) == [("ops", 1)]
+    assert LogEntry.objects.get().change_message == "made with send, operate, for 30 days: the new app"
 
 
-@pytest.mark.parametrize("values", [{}, {"scopes": ["everything"]}, {"scopes": ["send"], "expires_in_days": "0"}])
+@pytest.mark.parametrize("values", [{}, {"scopes": ["everything"]}, {"scopes": ["send"], "expires_in_days": "0"},
+                                    {"scopes": ["send"], "reason": " "}])  # fmt: skip
 def test_key__wrong_values__are_told_and_no_key_is_made(console, values):
-    page = console.post(reverse(f"{KEYS}_add"), {"client": ClientFactory().pk} | values)
+    page = console.post(reverse(f"{KEYS}_add"), {"client": ClientFactory().pk, "reason": "why"} | values)
 
     assert page.status_code == 200
     assert page.context["adminform"].errors
@@ -104,7 +107,7 @@ def test_key__without_the_permission__is_neither_made_nor_revoked(reader):
 
 
 def rule(**changes):
-    return {"channel": "", "client": "", "limit_count": "5", "window_seconds": "60"} | changes
+    return {"channel": "", "client": "", "limit_count": "5", "window_seconds": "60", "reason": "too many"} | changes
 
 
 def test_rule__added_changed_and_deleted__is_stored_and_recorded(console, lines):
@@ -116,13 +119,25 @@ def test_rule__added_changed_and_deleted__is_stored_and_recorded(console, lines)
     page = console.get(reverse(f"{RULES}_change", args=[made.pk])).content.decode()
     assert f'<option value="{shop.pk}" selected>Shop</option>' in page
 
-    changed = console.post(reverse(f"{RULES}_change", args=[made.pk]), rule(channel="SMS", limit_count=""))
+    wanted = rule(channel="SMS", limit_count="", no_limit="on", reason="they are testing")
+    changed = console.post(reverse(f"{RULES}_change", args=[made.pk]), wanted)
     assert changed.status_code == 302
     assert RateLimitRule.objects.values_list("pk", "client_id", "limit_count").get() == (made.pk, None, None)
 
-    assert console.post(reverse(f"{RULES}_delete", args=[made.pk]), {"post": "yes"}).status_code == 302
+    gone = reverse(f"{RULES}_delete", args=[made.pk])
+    asked = console.get(gone).content.decode()
+    assert "Reason, for the record" in asked
+    assert console.post(gone, {"post": "yes"}).status_code == 200  # and asks
+    assert RateLimitRule.objects.exists()
+    seen = {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "the test is over"}
+    assert console.post(gone, seen).status_code == 302
     assert not RateLimitRule.objects.exists()
     assert acts(console) == [("ops", 1), ("ops", 2), ("ops", 3)]
+    assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
+        "SMS, Shop: 5 in 60 s. too many",
+        "SMS, Shop: 5 in 60 s → SMS, all clients together: no limit. they are testing",
+        "SMS, all clients together: no limit. the test is over",
+    ]
     told = [(e["what"], e["by"]) for e in lines() if e["event"] == "rate_limit_rule_changed"]
     assert told == [("stored", "ops"), ("stored", "ops"), ("removed", "ops")]
 
@@ -144,6 +159,9 @@ def test_rule__list__names_channel_client_and_limit(console):
         ({"client": "00000000-0000-0000-0000-000000000000"}, "client"),
         ({"limit_count": "0"}, "limit_count"),
         ({"limit_count": "-1"}, "limit_count"),
+        ({"limit_count": ""}, "limit_count"),
+        ({"limit_count": "5", "no_limit": "on"}, "limit_count"),
+        ({"reason": ""}, "reason"),
         ({"window_seconds": "0"}, "window_seconds"),
         ({"window_seconds": ""}, "window_seconds"),
         ({"window_seconds": "99999999999"}, "window_seconds"),

@@ -18,6 +18,8 @@ from notifyq.roles import Role
 from ratelimits.models import RateLimitRule
 from tests.support.console import person, words_of
 from tests.support.factories import ApiKeyFactory
+from tests.support.webhook_rows import an_endpoint
+from webhooks.models import WebhookEndpoint
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("chains")]
 
@@ -59,6 +61,18 @@ CASES = {
     ),
     "reset": Case(
         HEALTH, "reset", lambda: breakers(tripped=True), lambda: ProviderHealth.objects.filter(tripped=True).count()
+    ),
+    "enable": Case(
+        "webhooks/webhookendpoint",
+        "enable",
+        lambda: [an_endpoint(enabled=False) for _ in range(2)],
+        lambda: WebhookEndpoint.objects.filter(enabled=False).count(),
+    ),
+    "disable": Case(
+        "webhooks/webhookendpoint",
+        "disable",
+        lambda: [an_endpoint() for _ in range(2)],
+        lambda: WebhookEndpoint.objects.filter(enabled=True).count(),
     ),
     "remove": Case("ratelimits/ratelimitrule", "remove", limits, RateLimitRule.objects.count),
     "revoke": Case(

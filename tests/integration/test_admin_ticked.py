@@ -302,6 +302,8 @@ def test_list__by_the_status_that_is_shown__offers_what_can_be_done(console: Cli
     assert offered(console, "status=PENDING") == (["cancel", "reschedule"], 1)
     assert offered(console, "status=FAILED") == (["retry"], 1)
     assert offered(console, "status=DEAD_LETTERED") == (["retry", "resolve-sent", "resolve-failed"], 1)
+    Notification.objects.filter(status=Status.DEAD_LETTERED).update(last_error_code="x", unconfirmed_provider="")
+    assert offered(console, "status=DEAD_LETTERED") == (["retry"], 1)  # nothing of it is held
     assert offered(console, "status=SENT") == ([], 0)
     assert offered(console, "status=CANCELLED") == ([], 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from uuid import uuid4
 
@@ -20,6 +19,7 @@ from notifications.queue import bulk_preview
 from notifications.status import Status
 from notifyq.roles import Role
 from tests.support.bulk import OPERATOR, begin, let_pass
+from tests.support.console import fields_of, words_of
 from tests.support.factories import ClientFactory, NotificationFactory, ago
 
 pytestmark = pytest.mark.django_db
@@ -57,14 +57,9 @@ def look(browser, /, **query):
     return answer
 
 
-def confirmation(answer):
-    return html.unescape(re.search(r'name="confirmation" value="([^"]+)"', answer.content.decode())[1])
-
-
-def confirm(client, answer, **values):
-    return client.post(
-        BEGIN, {"confirmation": confirmation(answer), "reason": "the relay is back", "rate": "100"} | values
-    )
+def confirm(client, answer, /, **values):
+    form = fields_of(answer.content, "data-looked-at")
+    return client.post(BEGIN, form | {"reason": "the relay is back", "rate": "100"} | values)
 
 
 def address(name, act=None):
@@ -226,6 +221,72 @@ def test_begin__reason_or_rate_is_wrong__asks_again_with_the_same_form(operator,
     confirm(operator, again)
     confirm(operator, answer)
     assert BulkAct.objects.count() == 1
+
+
+@pytest.mark.parametrize("change", ["client", "channel", "unsure", "reference", "after", "act"])
+def test_begin__filter_was_changed_and_not_looked_at__does_nothing_and_shows_what_it_matches(operator, change):
+    shop = ClientFactory()
+    dead(2, channel="SMS")
+    dead(1, channel="SMS", client=shop)
+    other = {"client": str(shop.pk), "channel": "EMAIL", "unsure": "1", "reference": "x", "after": "2026-01-01T00:00"}
+    changed = {change: other.get(change, "cancel")}
+
+    answer = confirm(operator, look(operator, channel="SMS"), reason="typed before", rate="7", **changed)
+
+    assert answer.status_code == 200
+    assert "Nothing was done: the filter was changed" in words_of(answer.content)
+    assert not BulkAct.objects.exists()
+    fields = fields_of(answer.content, "data-looked-at")
+    assert fields[change] == changed[change]
+    if change == "client":
+        assert "Retry 1 notification<" in words_of(answer.content)
+        assert (fields["reason"], fields["rate"]) == ("typed before", "7")
+        confirm(operator, answer)
+        assert BulkAct.objects.get().selection["client_id"] == str(shop.pk)
+
+
+def test_begin__without_the_filter_s_fields_or_with_a_wrong_one__does_nothing(operator):
+    dead(1)
+    form = fields_of(look(operator).content, "data-looked-at")
+
+    bare = operator.post(BEGIN, {"confirmation": form["confirmation"], "reason": "x", "rate": "1"})
+    wrong = operator.post(BEGIN, form | {"reason": "x", "after": "soon"})
+
+    assert list(bare.context["errors"]) == ["act"]
+    assert list(wrong.context["errors"]) == ["after"]
+    assert not BulkAct.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"client": "Shop"},
+     {"recipient": RECIPIENT.replace("example", "EXAMPLE")},
+     {"after": "2026-01-02 08:30"}, {"after": "2026-01-02"},
+     {"before": "2036-01-02T08:30:05.25+02:00"}, {"unsure": "yes"}, {"act": "reschedule", "send_at": "2036-01-02"},
+     {"act": "CANCEL", "channel": "email"}, {"error_code": "a_reason", "provider": "sandbox"}],
+)  # fmt: skip
+def test_begin__every_filter_as_it_was_looked_at__is_begun(operator, query):
+    owner = ClientFactory(name="Shop")
+    dead(1, client=owner, recipient=RECIPIENT)
+    NotificationFactory(client=owner, recipient=RECIPIENT)
+
+    answer = confirm(operator, look(operator, **query))
+
+    assert answer.status_code == 302
+    assert BulkAct.objects.count() == 1
+
+
+def test_preview__by_those_who_may_not_see_recipients__keeps_what_was_searched_for_sealed(client, django_user_model):
+    dead(1, recipient=RECIPIENT)
+    user = django_user_model.objects.create(username="half", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="operate_notification"))
+    client.force_login(user)
+
+    answer = look(client, recipient=RECIPIENT)
+
+    assert answer.context["preview"].count.total == 1
+    assert RECIPIENT not in answer.content.decode()
+    assert confirm(client, answer).status_code == 302
 
 
 @pytest.mark.parametrize("forged", ["", "x", "another's"])

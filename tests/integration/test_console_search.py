@@ -16,7 +16,7 @@ from notifications.models import BulkAct, Notification
 from notifications.status import Status
 from notifyq.console import sealed
 from notifyq.roles import Role
-from tests.support.console import person
+from tests.support.console import fields_of, person
 from tests.support.factories import NotificationFactory
 
 pytestmark = pytest.mark.django_db
@@ -92,9 +92,7 @@ def test_search__to_act_on_all_that_match__keeps_it_sealed_from_the_list_to_the_
 
     preview = operator.get(page.context["ticked"]["bulk_address"])
     looked = search(operator, BULK, act="retry", recipient=TERM)
-    confirmation = re.search(r'name="confirmation" value="([^"]+)"', preview.content.decode())
-    assert confirmation is not None
-    form = {"confirmation": html.unescape(confirmation[1]), "reason": "x", "rate": "1"}
+    form = fields_of(preview.content, "data-looked-at") | {"reason": "x", "rate": "1"}
     begun = operator.post(reverse("admin:bulk-begin"), form)
 
     assert preview.context["preview"].count.total == looked.context["preview"].count.total == 1

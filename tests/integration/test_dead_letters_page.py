@@ -182,7 +182,7 @@ def test_list__held__is_marked_and_can_be_resolved(console) -> None:
     page = page_of(console, LIST)
 
     assert page.count("held as unconfirmed</span>") == 1
-    assert "Resolve it when you know" in page
+    assert "Mark it as sent or as not delivered, once you know" in page
     assert f"act=resolve-sent&amp;row={row.pk}" in page
     assert f"act=resolve-sent&amp;row={other.pk}" not in page
 
@@ -318,3 +318,17 @@ def test_list__retry_of_all_that_match__is_previewed_with_just_those(console) ->
     assert (len(answer.context["rows"]), preview.count.total) == (2, 2)
     assert "Retry everything that matches" in answer.content.decode()
     assert "everything that matches" not in page_of(console, LIST, q="x", **asked)
+
+
+@pytest.mark.parametrize(("held", "kind", "acts"), [
+    (True, "dead", ["retry", "resolve-sent", "resolve-failed"]), (False, "dead", ["retry"]),
+    (False, "failed", ["retry"]),
+])  # fmt: skip
+def test_list__marking_as_sent__is_offered_only_where_something_is_held(console, held, kind, acts) -> None:
+    NotificationFactory(status="FAILED" if kind == "failed" else "DEAD_LETTERED")
+    if held:
+        NotificationFactory(status="DEAD_LETTERED", last_error_code="UNCONFIRMED", unconfirmed_provider="sandbox")
+
+    offered = console.get(LIST, {"kind": kind}).context["ticked"]["acts"]
+
+    assert [name for name, _ in offered] == acts

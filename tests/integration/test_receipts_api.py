@@ -213,8 +213,8 @@ def test_console__a_dead_letter_without_doubt_but_with_a_report__warns_of_a_seco
 def test_console__a_dead_letter_with_proof__says_that_resolve_may_be_right(admin_client: Any) -> None:
     row = NotificationFactory(status=Status.DEAD_LETTERED, unconfirmed_provider="sandbox", unconfirmed_at=ago(5))
     page = f"/admin/notifications/notification/{row.pk}/change/"
-    assert "Resolve may be right" not in admin_client.get(page).content.decode()
+    assert "Mark as sent may be right" not in admin_client.get(page).content.decode()
     post("sandbox", delivered(row))
     text = admin_client.get(page).content.decode()
     assert "DELIVERED" in text
-    assert "its provider reports DELIVERED: Resolve may be right" in text
+    assert "its provider reports DELIVERED: Mark as sent may be right" in text

@@ -191,7 +191,7 @@ def test_act__done__is_recorded_with_who_and_why(operator: Client, deed: str) ->
 def test_resolve__each_way__ends_it_so(operator: Client, deed: str, status: Status, code: str) -> None:
     row = NotificationFactory(status=Status.DEAD_LETTERED, **HELD)
 
-    assert post(operator, row, deed) == f"Resolved: it is {status} now."
+    assert post(operator, row, deed) == f"Marked as {'not delivered' if code else 'sent'}: it is {status} now."
     assert Notification.objects.values_list("status", "last_error_code").get() == (status, code)
 
 

@@ -15,7 +15,7 @@ from notifications import queue
 from notifications.models import BulkAct, BulkStatus
 from notifyq.roles import Role
 from tests.support.bulk import let_pass
-from tests.support.console import person, words_of
+from tests.support.console import fields_of, person, words_of
 from tests.support.rows import database_now
 from tests.support.webhook_rows import an_endpoint, an_event, reloaded, some_events
 from webhooks.models import Redelivery, WebhookEvent
@@ -24,6 +24,7 @@ from webhooks.status import EventStatus
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:webhooks_webhookevent_changelist")
 TICKED, PREVIEW, BEGIN = (reverse(f"admin:webhook-redeliver-{name}") for name in ("ticked", "preview", "begin"))
+ENDPOINTS = reverse("admin:webhooks_webhookendpoint_changelist")
 FAILED = EventStatus.FAILED
 
 
@@ -58,7 +59,7 @@ def look(browser, **query):
 
 
 def begin(browser, answer, **more):
-    form = {"confirmation": hidden(answer.content.decode(), "confirmation")[0], "rate": "100"}
+    form = fields_of(answer.content, "data-looked-at") | {"rate": "100"}
     return browser.post(BEGIN, form | {"reason": "their server is back"} | more)
 
 
@@ -87,10 +88,11 @@ def test_list__of_an_operator__can_be_ticked_and_leads_to_all_that_match(operato
 @pytest.mark.parametrize(
     ("query", "total"),
     [
-        ({}, 3),
+        ({}, 1),
+        ({"status": "DELIVERED"}, 1),
         ({"status": "CANCELLED"}, 1),
-        ({"client": "client"}, 2),
-        ({"q": "endpoint"}, 2),
+        ({"client": "client"}, 1),
+        ({"q": "endpoint"}, 1),
         ({"status": "PENDING"}, None),
         ({"q": "nothing"}, None),
         ({"q": "event"}, None),
@@ -122,6 +124,67 @@ def test_endpoint__its_page__leads_to_its_events(operator):
 
     [link] = re.findall(r'href="([^"]*webhookevent/\?endpoint=[^"]*)"', page)
     assert [row.pk for row in operator.get(link).context["cl"].result_list] == [event.pk]
+
+
+def test_endpoint__its_page__offers_what_can_be_done(operator):
+    opened, closed, gone = (
+        an_endpoint(),
+        an_endpoint(enabled=False),
+        an_endpoint(enabled=False, deleted_at=database_now()),
+    )
+
+    def offered(browser, endpoint):
+        page = browser.get(reverse("admin:webhooks_webhookendpoint_change", args=[endpoint.pk])).content.decode()
+        return re.findall(r'name="action" value="(\w+)"', page)
+
+    assert [offered(operator, each) for each in (opened, closed, gone)] == [["disable"], ["enable"], []]
+    assert offered(person(Role.VIEWER), closed) == []
+
+
+def test_enable__an_endpoint_of_events_to_redeliver__makes_them_redeliverable(operator):
+    endpoint = an_endpoint(enabled=False, disabled_reason="FAILING")
+    an_event(endpoint, status=FAILED)
+    assert "Enable it first</a>" in words_of(look(operator).content)
+    form = {"action": "enable", "_selected_action": [str(endpoint.pk)], "index": "0"}
+    asked = operator.post(ENDPOINTS, form)
+
+    sent = form | {"seen": hidden(asked.content.decode(), "seen"), "confirmed": "yes", "reason": "mended"}
+    page = words_of(operator.post(ENDPOINTS, sent, follow=True).content)
+
+    endpoint.refresh_from_db()
+    assert (endpoint.enabled, endpoint.disabled_reason) == (True, "")
+    assert f"{endpoint} is enabled." in page
+    assert (
+        "mended" in operator.get(reverse("admin:webhooks_webhookendpoint_history", args=[endpoint.pk])).content.decode()
+    )
+    assert look(operator).context["preview"].count.actionable == 1
+
+
+def test_disable__an_endpoint_of_waiting_events__cancels_them(operator):
+    event = an_event(status=EventStatus.PENDING)
+    form = {
+        "action": "disable",
+        "_selected_action": [str(event.endpoint_id)],
+        "confirmed": "yes",
+        "reason": "they asked",
+    }
+    asked = operator.post(ENDPOINTS, {"action": "disable", "_selected_action": [str(event.endpoint_id)], "index": "0"})
+
+    operator.post(ENDPOINTS, form | {"seen": hidden(asked.content.decode(), "seen")}, follow=True)
+
+    assert reloaded(event).status == EventStatus.CANCELLED
+
+
+@pytest.mark.parametrize("columns", [{}, {"enabled": False, "deleted": True}])
+def test_enable__of_what_is_enabled_or_deleted__says_so(operator, columns):
+    at = {"deleted_at": database_now()} if columns.pop("deleted", False) else {}
+    endpoint = an_endpoint(**columns, **at)
+    form = {"action": "enable", "_selected_action": [str(endpoint.pk)], "index": "0"}
+    seen = hidden(operator.post(ENDPOINTS, form).content.decode(), "seen")
+
+    page = operator.post(ENDPOINTS, form | {"seen": seen, "confirmed": "yes", "reason": "x"}, follow=True)
+
+    assert ("is deleted: nothing" if at else "is enabled already") in words_of(page.content)
 
 
 def test_record__of_redeliveries__is_seen_by_viewers_and_changed_by_nobody(admin_client):
@@ -313,6 +376,20 @@ def test_begin__reason_is_missing__asks_again_with_the_same_form(operator):
     begin(operator, again)
     begin(operator, answer)
     assert BulkAct.objects.count() == 1
+
+
+def test_begin__filter_was_changed_and_not_looked_at__does_nothing_and_shows_what_it_matches(operator):
+    endpoint = an_endpoint()
+    some_events(endpoint, 2, status=FAILED)
+    an_event(status=FAILED)
+
+    answer = begin(operator, look(operator), endpoint=str(endpoint.pk))
+
+    assert "Nothing was done: the filter was changed" in words_of(answer.content)
+    assert "Redeliver 2 webhook events" in words_of(answer.content)
+    assert not BulkAct.objects.exists()
+    begin(operator, answer)
+    assert BulkAct.objects.get().selection["endpoint_id"] == str(endpoint.pk)
 
 
 def test_begin__form_of_another_kind_of_act__does_nothing(operator):

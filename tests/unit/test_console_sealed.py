@@ -68,7 +68,9 @@ def test_opened__of_a_stored_secret__is_refused() -> None:
 
 
 def test_address__of_a_form__has_no_term_and_nothing_of_the_form_itself() -> None:
-    form = QueryDict(f"_search=1&csrfmiddlewaretoken=t&q={TERM}&recipient=&status=FAILED&status=SENT")
+    form = QueryDict(
+        f"_search=1&csrfmiddlewaretoken=t&reason=why&rate=1&confirmation=c&q={TERM}&recipient=&status=FAILED&status=SENT"
+    )
 
     address = sealed.address("/list/", form)
 

@@ -10,7 +10,14 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from notifications.admin.bulk import by_field, page_of
-from notifications.admin.bulk_confirmation import Confirmation, begin_confirmed, form_context, opened, too_old
+from notifications.admin.bulk_confirmation import (
+    Confirmation,
+    begin_confirmed,
+    form_context,
+    opened,
+    tell_changed,
+    too_old,
+)
 from notifications.admin.bulk_form import client_choices, client_names, pickers
 from notifications.admin.bulk_kinds import Described, Kind, add_kind
 from notifications.errors import FieldError, InvalidRequest
@@ -34,14 +41,14 @@ TYPES = (*(f"notification.{status.lower()}" for status in sorted(OUTCOMES)), "we
 
 def preview(request: HttpRequest) -> HttpResponse:
     """The filter, and what would be delivered again. Changes nothing."""
-    values = {name: request.GET.get(name, "").strip() for name in NAMES}
+    values = _values_of(request.GET)
     if not any(values.values()):
         return _form(request, values)
     try:
-        seen = services.preview_redelivery(services.read_redelivery(values))
+        selection = services.read_redelivery(values)
     except InvalidRequest as problem:
         return _form(request, values, problem.errors)
-    return _confirm(request, values, seen, Confirmation.of(seen))
+    return _look(request, values, selection)
 
 
 def begin(request: HttpRequest) -> HttpResponse:
@@ -49,7 +56,14 @@ def begin(request: HttpRequest) -> HttpResponse:
     confirmed = opened(request.POST.get("confirmation", ""), KIND)
     if confirmed is None:
         return too_old(request, "admin:webhook-redeliver-preview")
-    selection = EventSelection.from_json(confirmed.stored)
+    values = _values_of(request.POST)
+    try:
+        selection = services.read_redelivery(values)
+    except InvalidRequest as problem:
+        return _form(request, values, problem.errors)
+    if selection.as_json() != confirmed.stored:
+        tell_changed(request)
+        return _look(request, values, selection)
 
     def ask_again(errors: tuple[FieldError, ...]) -> HttpResponse:
         seen = services.preview_redelivery(selection, confirmed.cutoff)
@@ -77,6 +91,10 @@ def _described(stored: Mapping[str, Any], clients: Mapping[str, str], hosts: Map
     return shown
 
 
+def _values_of(given: Mapping[str, str]) -> dict[str, str]:
+    return {name: given.get(name, "").strip() for name in NAMES}
+
+
 def _values_from(stored: Mapping[str, Any]) -> dict[str, str]:
     """A stored filter as it is typed."""
     given = {"status": FINISHED} | dict(stored)
@@ -86,6 +104,14 @@ def _values_from(stored: Mapping[str, Any]) -> dict[str, str]:
 
 def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
     return _page(request, values, errors)
+
+
+def _look(request: HttpRequest, values: dict[str, str], selection: EventSelection) -> HttpResponse:
+    seen = services.preview_redelivery(selection)
+    # By their ids: the form offers them by those, and shows what was read.
+    ids = {"client": selection.client_id, "endpoint": selection.endpoint_id}
+    read = values | {name: str(identity) for name, identity in ids.items() if identity}
+    return _confirm(request, read, seen, Confirmation.of(seen))
 
 
 def _confirm(

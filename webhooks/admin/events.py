@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, instant
+from notifyq.console import ReadOnlyAdmin, ReadOnlyInline, badge, hides, instant, scrubs
 from webhooks.admin.filters import LIST_FILTERS, bulk_values
 from webhooks.admin.lists import OfOneEvent
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEvent
@@ -23,6 +23,7 @@ from webhooks.tones import TONES
 
 class WebhookAttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = WebhookAttempt
+    masks: ClassVar = {"response_excerpt": hides("response_excerpt")}
     fields = readonly_fields = (
         *("cycle", "number", "response_status", "error_code", "response_excerpt"),
         *("started_at", "finished_at", "worker_id"),
@@ -31,6 +32,7 @@ class WebhookAttemptInline(ReadOnlyInline, admin.TabularInline):  # type: ignore
 
 class RedeliveryInline(ReadOnlyInline, admin.TabularInline):  # type: ignore[type-arg]
     model = Redelivery
+    masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}
     fields = readonly_fields = ("created_at", "actor", "reason", "status_before", "details")
 
 
@@ -39,6 +41,7 @@ class WebhookEventAdmin(OfOneEvent, ReadOnlyAdmin):
     """Those who may can tick some to be delivered again, or go on to all that match."""
 
     change_list_template = "console/webhook_events.html"
+    masks: ClassVar = {"body": hides("body")}
     list_display = (*("short_id", "status_badge", "type", "at", "tries", "answer", "when"),)
     list_display_links = ("short_id",)
     list_filter = LIST_FILTERS
@@ -60,7 +63,8 @@ class WebhookEventAdmin(OfOneEvent, ReadOnlyAdmin):
         return rows.select_related("endpoint").defer("body", *secrets) if in_list else rows
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        return ("tick", *self.list_display) if request.user.has_perm(OPERATE) else self.list_display
+        shown: tuple[str, ...] = super().get_list_display(request)
+        return ("tick", *shown) if request.user.has_perm(OPERATE) else shown
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         may_act = request.user.has_perm(OPERATE)

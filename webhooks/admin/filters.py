@@ -90,6 +90,8 @@ def endpoint_choices(chosen: str, *, most: int) -> list[tuple[str, str]]:
 def bulk_values(given: Mapping[str, str]) -> dict[str, str] | None:
     """What a list shows, as the preview of a bulk act takes it; None where that page could not mean the same.
 
+    A list of every status leads to those that failed: what was delivered is sent again only when that is asked for.
+
     Args:
         given: the address's parameters.
     """
@@ -101,7 +103,7 @@ def bulk_values(given: Mapping[str, str]) -> dict[str, str] | None:
     created = known.pop("created", "")
     if known or ("q" in given and given["q"].strip() and not _is_endpoint(term, values)):
         return None
-    if values.setdefault("status", FINISHED) not in (FINISHED, *FINAL):
+    if values.setdefault("status", EventStatus.FAILED) not in (FINISHED, *FINAL):
         return None
     if created in CreatedFilter.SPANS:
         since = selectors.database_now() - CreatedFilter.SPANS[created]

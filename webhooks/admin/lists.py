@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.admin.search import as_uuid
-from notifyq.console import ReadOnlyAdmin, badge
+from notifications.errors import NotFound
+from notifyq.console import ReadOnlyAdmin, asks_first, badge, hides, instant, scrubs
+from webhooks import services
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
+from webhooks.story import OPERATE, place_of
+
+log = logging.getLogger(__name__)
+
+ENABLING = (
+    "A new beginning: what the service held against them is forgotten, and new events are sent there. What was "
+    "cancelled or has failed meanwhile stays so, until it is redelivered."
+)
+DISABLING = (
+    "Nothing more is sent there, and nothing of what happens meanwhile is recorded for them. What waits is cancelled."
+)
+
+
+def stand(endpoint: WebhookEndpoint) -> str:
+    return f"{endpoint.enabled} {endpoint.disabled_at}"
 
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
-    list_display = ("id", "client", "state", "url", "description", "failing_since", "disabled_at")
+    masks: ClassVar = {"place": "host", "description": scrubs("description")}
+    list_display = ("short_id", "client", "state", "place", "description", "since")
+    list_display_links = ("short_id",)
     list_select_related = ("client",)
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
     fields = (
-        *("id", "client", "state", "url", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
+        *("id", "client", "state", "place", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
         *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
     )
-    readonly_fields = ("state", "its_events")
+    readonly_fields = ("state", "place", "its_events")
+    change_form_template = "console/webhook_endpoint.html"
+    actions = ("enable", "disable")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
@@ -41,6 +64,61 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
             return queryset, False
         found = as_uuid(term)
         return (queryset.filter(pk=found) if found else queryset.none()), False
+
+    @admin.display(description="id")
+    def short_id(self, endpoint: WebhookEndpoint) -> SafeString:
+        return format_html('<span class="nq-id" title="{}">…{}</span>', endpoint.pk, str(endpoint.pk)[-12:])
+
+    @admin.display(description="so since")
+    def since(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        """Since when it has the state beside it; of one that is simply enabled nobody asks."""
+        return instant(endpoint.deleted_at or endpoint.disabled_at or endpoint.failing_since)
+
+    @admin.display(description="URL")
+    def place(self, endpoint: WebhookEndpoint) -> str:
+        return place_of(endpoint)
+
+    @admin.display(description="URL")
+    def host(self, endpoint: WebhookEndpoint) -> str:
+        return place_of(endpoint, with_path=False)
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(OPERATE)
+
+    @admin.action(description="Enable: send there again", permissions=["operate"])
+    @asks_first("Enable", ENABLING, stand=stand)
+    def enable(self, request: HttpRequest, rows: list[WebhookEndpoint], reason: str) -> None:
+        self._set_enabled(request, rows, reason, enabled=True)
+
+    @admin.action(description="Disable: send nothing there", permissions=["operate"])
+    @asks_first("Disable", DISABLING, stand=stand)
+    def disable(self, request: HttpRequest, rows: list[WebhookEndpoint], reason: str) -> None:
+        self._set_enabled(request, rows, reason, enabled=False)
+
+    def _set_enabled(self, request: HttpRequest, rows: list[WebhookEndpoint], reason: str, *, enabled: bool) -> None:
+        done = "enabled" if enabled else "disabled"
+        for row in rows:
+            if row.enabled == enabled:
+                self.message_user(request, f"{row} is {done} already.", messages.WARNING)
+                continue
+            try:
+                services.change_endpoint(row.pk, None, {"enabled": enabled})
+            except NotFound:
+                self.message_user(request, f"{row} is deleted: nothing can be done to it.", messages.WARNING)
+                continue
+            log.warning("operator_changed_endpoint", extra={"endpoint_id": str(row.pk), "enabled": enabled})
+            self.log_change(request, row, f"{done}: {reason}")
+            self.message_user(request, f"{row} is {done}.")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        found = self.get_object(request, unquote(object_id))
+        may_act = found is not None and found.deleted_at is None and self.has_operate_permission(request)
+        action = ("disable", "Disable") if found is not None and found.enabled else ("enable", "Enable")
+        return super().change_view(
+            request, object_id, form_url, {"action": action if may_act else None} | (extra_context or {})
+        )
 
     @admin.display(description="its events")
     def its_events(self, endpoint: WebhookEndpoint) -> SafeString:
@@ -78,6 +156,7 @@ class OfOneEvent(ReadOnlyAdmin):
 
 @admin.register(WebhookAttempt)
 class WebhookAttemptAdmin(OfOneEvent):
+    masks: ClassVar = {"response_excerpt": hides("response_excerpt")}
     ordering = ("-id",)
     list_display = ("id", "event_id", "number", "response_status", "error_code", "finished_at", "worker_id")
     search_fields = ("event",)
@@ -93,6 +172,7 @@ class WebhookAttemptAdmin(OfOneEvent):
 class RedeliveryAdmin(OfOneEvent):
     """Who had what delivered again, and why."""
 
+    masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}
     list_display = ("id", "created_at", "actor", "event_id", "status_before", "reason")
     list_filter = ("actor_kind",)
     search_fields = ("event",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -65,4 +66,4 @@ class WebhookEndpoint(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"endpoint {self.id}"
+        return f"{urlsplit(self.url).hostname} …{str(self.id)[-12:]}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from notifications.admin.dead_letters.filter import KINDS, LABELLED_MOST, Filter, bulk_query, read_filter
-from notifications.admin.rows import row_of
+from notifications.admin.rows import Row, row_of
 from notifications.admin.ticked import Origin, offer
 from notifications.story.acts import Deed
 from notifications.undelivered import WALKED_MOST, Page, Place, page_of
@@ -28,6 +30,7 @@ def show_list(request: HttpRequest) -> HttpResponse:
     asked = read_filter(request.GET.dict(), sees_private=request.user.has_perm(SEE_PRIVATE))
     place = Place.decode(request.GET.get("place", ""))
     page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
+    rows = [row_of(row, request) for row in page.rows]
     bulk = ("Retry everything that matches…", _bulk(asked))
     context = {
         **admin.site.each_context(request),
@@ -35,16 +38,21 @@ def show_list(request: HttpRequest) -> HttpResponse:
         "filter": asked,
         "form": asked.form,
         "kinds": [(kind, name, asked.query(kind=kind)) for kind, name in KINDS.items()],
-        "rows": [row_of(row, request) for row in page.rows],
+        "rows": rows,
         "page": page,
         "older": _address(asked, page.older) if page.older else "",
         "newer": _address(asked, page.newer) if page.newer else "",
         "first": _address(asked, None) if place else "",
-        "ticked": offer(request, ORIGIN, query=asked.query(), bulk=bulk),
+        "ticked": offer(request, ORIGIN, query=asked.query(), bulk=bulk, deeds=_deeds(rows)),
         "walked_most": WALKED_MOST,
         "labelled_most": LABELLED_MOST,
     }
     return TemplateResponse(request, "console/dead_letters/list.html", context)
+
+
+def _deeds(rows: Sequence[Row]) -> Sequence[Deed]:
+    """Those that can be done to one of them at least."""
+    return ORIGIN.deeds if any(row.is_held for row in rows) else (Deed.RETRY,)
 
 
 def _address(asked: Filter, place: Place | None) -> str:

@@ -15,7 +15,7 @@ from notifications.undelivered.groups import ORDERS
 
 EXPLAINED = {
     Kind.DEAD: "Attempts used up, or held because nobody knows whether they were sent.",
-    Kind.HELD: "The provider's answer was lost: they may have been sent. Ask the provider, then resolve them.",
+    Kind.HELD: "The provider's answer was lost: they may have been sent. Ask the provider, then mark them.",
     Kind.FAILED: "Refused by the provider for good, or found undelivered: a retry helps once the cause is gone.",
     Kind.ALL: "Dead letters and what failed for good.",
 }

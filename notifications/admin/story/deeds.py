@@ -64,7 +64,7 @@ def resolve(notification_id: UUID, actor: Actor, reason: str, values: Values, *,
         if late.status == Status.DEAD_LETTERED:
             raise Unclear("It is not held as unconfirmed.") from None
         raise
-    return f"Resolved: it is {outcome} now."
+    return f"Marked as {'sent' if outcome is Status.SENT else 'not delivered'}: it is {outcome} now."
 
 
 Do = Callable[[UUID, Actor, str, Values], str]

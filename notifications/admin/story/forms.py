@@ -47,7 +47,7 @@ def _retry(row: Notification, seen: str, now: datetime) -> Form:
     is_over = row.expires_at is not None and row.expires_at <= now
     doubt = (
         "It may have been sent already. The retry goes to the same provider; if that does not drop repeats, the "
-        "recipient may get it twice. If you know what became of it, resolve it instead."
+        "recipient may get it twice. If you know what became of it, mark it as sent or as not delivered instead."
     )
     return Form(
         name=Deed.RETRY,
@@ -64,7 +64,7 @@ def _resolve_sent(row: Notification, seen: str, now: datetime) -> Form:
     return Form(
         name=Deed.RESOLVE_SENT,
         address=address_of(Deed.RESOLVE_SENT, row),
-        title="Resolve: it was delivered",
+        title="Mark as sent",
         note="It becomes SENT, and is not sent again. Say how you know, such as the provider's own log.",
         verb="Mark as sent",
         seen=seen,
@@ -75,7 +75,7 @@ def _resolve_failed(row: Notification, seen: str, now: datetime) -> Form:
     return Form(
         name=Deed.RESOLVE_FAILED,
         address=address_of(Deed.RESOLVE_FAILED, row),
-        title="Resolve: it was not delivered",
+        title="Mark as not delivered",
         note="It becomes FAILED, and can then be retried without the risk of a second copy.",
         verb="Mark as not delivered",
         seen=seen,

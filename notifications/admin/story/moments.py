@@ -19,7 +19,12 @@ from notifications.verdict import Outcome
 
 NOTICED = timedelta(seconds=1)
 """Shorter waits are not worth a line."""
-_DONE = {"RETRY": "Retried", "RESOLVE": "Resolved", "CANCEL": "Cancelled", "RESCHEDULE": "Rescheduled"}
+_DONE = {
+    "RETRY": "Retried",
+    "RESOLVE": "Marked as sent or not delivered",  # the record does not tell which
+    "CANCEL": "Cancelled",
+    "RESCHEDULE": "Rescheduled",
+}
 _DETAILS = {"sendAt": "not before", "expiresAt": "new expiry"}
 
 

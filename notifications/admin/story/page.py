@@ -16,6 +16,7 @@ from notifications import selectors, sms_segments
 from notifications.admin.story import deeds, html_body  # noqa: F401 (they bring their pages)
 from notifications.admin.story.forms import forms_for
 from notifications.admin.story.moments import moments
+from notifications.admin.story.private import scrubbed_moment, scrubbed_words
 from notifications.admin.story.reading import read_facts, read_history
 from notifications.admin.tones import DELIVERY_TONES, STATUS_TONES
 from notifications.channel import Channel, Priority
@@ -76,14 +77,15 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
         forms += forms_for(row, history.actions[-1].pk if history.actions else 0, now)
     forms += [form for other in others for form in other.forms]
     sees_private = request.user.has_perm(SEE_PRIVATE)
+    said = in_order([*own, *(moment for other in others for moment in other.moments)])
     return {
         "row": row,
         "facts": facts,
         "tone": STATUS_TONES.get(facts.status, "quiet"),
         "priority": Priority(row.priority).name,
-        "why": why(facts, now),
+        "why": why(facts, now) if sees_private else scrubbed_words(why(facts, now), row),
         "now": now,
-        "moments": in_order([*own, *(moment for other in others for moment in other.moments)]),
+        "moments": said if sees_private else [scrubbed_moment(moment, row) for moment in said],
         "is_cut": history.is_cut,
         "is_live": facts.status not in FINAL or any(other.is_unfinished for other in others),
         "forms": forms,
@@ -110,7 +112,7 @@ def _advice(row: Notification) -> str:
     if not told or row.status != Status.DEAD_LETTERED or not proves_acceptance(told):
         return ""
     held = row.unconfirmed_provider or row.last_error_code == UNCONFIRMED
-    return "Resolve may be right, not Retry" if held else "Retry may send a second copy"
+    return "Mark as sent may be right, not Retry" if held else "Retry may send a second copy"
 
 
 def segments_of(text: str) -> str:
@@ -146,11 +148,11 @@ def _content(row: Notification) -> dict[str, Any]:
 
 
 def _neighbours(row: Notification) -> list[tuple[str, str]]:
-    """Lists of what belongs together. No address holds a recipient: addresses end up in logs."""
+    """Lists of what belongs together. No address holds a recipient or a reference: addresses end up in logs."""
     place = reverse("admin:notifications_notification_changelist")
     wanted = [("Same recipient", {"recipient_of": str(row.pk)})]
     if row.group_id:
         wanted.append(("Same group", {"group_id": str(row.group_id)}))
     if row.reference:
-        wanted.append(("Same reference", {"client__id__exact": str(row.client_id), "reference": row.reference}))
+        wanted.append(("Same reference", {"reference_of": str(row.pk)}))
     return [(label, f"{place}?{urlencode(query)}") for label, query in wanted]

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from notifications import selectors, services
 from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, in_words, reason_of, send_at_of
 from notifications.admin.ticked.look import Chosen, Look, look_at, read_chosen
-from notifications.admin.ticked.origin import WORDINGS, Origin
+from notifications.admin.ticked.origin import WORDINGS, Origin, Wording
 from notifications.errors import InvalidRequest, NotifyError
 from notifications.services import Actor
 from notifications.story.acts import Deed
@@ -88,7 +88,7 @@ def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: 
     wording = WORDINGS[deed]
     context = {
         **admin.site.each_context(request),
-        "title": wording.on(len(look.doable) - look.late_count),
+        "title": _title(wording, len(look.doable) - look.late_count),
         "deed": deed,
         "wording": wording,
         "origin": origin,
@@ -102,6 +102,10 @@ def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: 
         "problem": problem,
     }
     return TemplateResponse(request, "console/ticked.html", context)
+
+
+def _title(wording: Wording, count: int) -> str:
+    return wording.on(count) if count else f"{wording.verb}: nothing to do it to"
 
 
 def _do(deed: Deed, chosen: Sequence[Chosen], actor: Actor, reason: str, values: Values) -> list[str]:

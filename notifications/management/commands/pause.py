@@ -34,7 +34,9 @@ class Command(TeachingCommand):
         pause, begun = services.pause(
             options["scope"], options["value"], reason=options["reason"], by=f"command:{system_user()}"
         )
-        self.stdout.write(f"{pause} {'is paused' if begun else 'was paused already'}")
+        self.stdout.write(
+            f"{pause} is paused" if begun else f"{pause} was paused already, {services.pause_told(pause)}"
+        )
 
 
 def system_user() -> str:
