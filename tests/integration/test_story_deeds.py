@@ -226,9 +226,21 @@ def test_reschedule__to_a_time__is_read_as_utc(operator: Client) -> None:
 
     told = post(operator, row, "reschedule", at=f"{at:%Y-%m-%dT%H:%M}", delay="")
 
-    assert told == f"Rescheduled: it is not sent before {at:%Y-%m-%d %H:%M:%S} UTC."
+    assert f'<time class="nq-time" datetime="{at.isoformat()}"' in told
+    assert told.endswith(f"{at:%Y-%m-%d %H:%M:%S} UTC</time>.")
     assert Notification.objects.get().send_at == at
     assert OperatorAction.objects.get().details == {"sendAt": f"{at:%Y-%m-%dT%H:%M:%S}.000000Z"}
+
+
+@pytest.mark.parametrize("text", ["{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y-%m-%dT%H:%M:%S+00:00}"])
+def test_reschedule__to_a_time_with_its_zone__is_read_in_it(operator: Client, text: str) -> None:
+    row = NotificationFactory()
+    at = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
+
+    post(operator, row, "reschedule", at=text.format(at), delay="")
+    assert Notification.objects.get().send_at == at
+    post(operator, row, "reschedule", at=f"{at + timedelta(hours=5.5):%Y-%m-%dT%H:%M:%S}+05:30", delay="")
+    assert Notification.objects.get().send_at == at
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.html import format_html
 
 from notifications import selectors, services
 from notifications.errors import ActedMeanwhile, InvalidRequest, NotFound, NotifyError, PastExpiry, TooLate, shown_name
@@ -21,7 +22,7 @@ from notifications.models import ActorKind
 from notifications.services import Actor
 from notifications.status import Status
 from notifications.story.acts import Deed
-from notifyq.console import Page, add_page
+from notifyq.console import Page, add_page, instant
 from notifyq.roles import OPERATE
 
 LIVE_HOURS_MOST = 87_600
@@ -53,7 +54,7 @@ def reschedule(notification_id: UUID, actor: Actor, reason: str, values: Values)
     """Give it another time."""
     at = send_at_of(values, selectors.database_now())
     row = services.reschedule(notification_id, None, actor, send_at=at, reason=reason)
-    return f"Rescheduled: it is not sent before {row.send_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."
+    return format_html("Rescheduled: it is not sent before {}.", instant(row.send_at))
 
 
 def resolve(notification_id: UUID, actor: Actor, reason: str, values: Values, *, outcome: Status) -> str:
@@ -141,10 +142,11 @@ def _done(request: HttpRequest, notification_id: UUID, do: Do) -> str:
 
 
 def _instant(text: str) -> datetime:
-    """From a field without a zone, which is labelled as UTC."""
+    """With the offset that console.js sends; without one it is UTC, as the field's label says."""
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise Unclear("The time must be a date and a time, such as 2030-01-31T08:00.") from None
 
 
