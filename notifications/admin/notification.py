@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
-from notifications.admin.matching import bulk_link
+from notifications.admin.matching import bulk_link, instead_of_waiting
 from notifications.admin.rows import short_id
 from notifications.admin.search import as_uuid, find_notifications, find_same_recipient
 from notifications.admin.story import TellsStory
@@ -147,7 +147,8 @@ def _offered(request: HttpRequest) -> dict[str, Any] | None:
     """The acts on what is ticked in the list: those that make sense for the status that is shown."""
     status = request.GET.get("status")
     deeds = possible(status) if status in set(Status) else None
-    return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
+    offered = offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
+    return offered and offered | {"wider_address": instead_of_waiting(request.GET)}
 
 
 _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
