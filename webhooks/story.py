@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from notifications.admin.story.deeds import Unclear, actor_of, reason_of
+from notifications.admin.typed import keep
 from notifications.errors import NotFound, NotifyError
 from notifications.story.acts import REASON, Field, Form
 from notifications.story.moment import Moment, told
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 VIEW = "webhooks.view_webhookevent"
 OPERATE = "webhooks.operate_webhookevent"
 ATTEMPTS_SHOWN_MOST = 300
+REDELIVER = "redeliver"
 
 
 def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
@@ -115,7 +117,7 @@ def _forms(events: Sequence[WebhookEvent], hosts: dict[UUID, str]) -> list[Form]
         return []
     return [
         Form(
-            name="redeliver",
+            name=REDELIVER,
             address=reverse("admin:webhook-redeliver"),
             title="Redeliver a webhook event",
             note="It goes out at once, with its id and body as they were: the receiver can tell that it is the same.",
@@ -135,6 +137,7 @@ def redeliver(request: HttpRequest) -> HttpResponse:
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
         messages.warning(request, f"Nothing was done. {in_words(refused)}")
+        keep(request, _back(found), REDELIVER)
     return redirect(_back(found))
 
 

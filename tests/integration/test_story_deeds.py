@@ -294,3 +294,20 @@ def test_forms__each__has_a_label_for_every_field(operator: Client) -> None:
         assert fields
         assert len(fields) == len(set(fields))
         assert fields == ids(r'<label for="([^"]+)"', page)
+
+
+def test_act__refused__keeps_its_form_open_with_what_was_typed(operator: Client) -> None:
+    row = NotificationFactory(expires_at=ago(-60))
+    typed = {"reason": "after the <outage>", "delay": "3", "unit": "86400"}
+
+    told = post(operator, row, "reschedule", **typed)
+    page = operator.get(f"{PLACE}{row.pk}/change/").content.decode()
+
+    assert f'<time class="nq-time" datetime="{row.expires_at.isoformat()}"' in told
+    form = page[page.index("<summary>Reschedule") - 40 :].split("</details>")[0]
+    assert '<details class="nq-act" open>' in form
+    assert 'value="after the &lt;outage&gt;"' in form
+    assert 'type="number" value="3"' in form
+    assert '<option value="86400" selected>' in form
+    assert page.count('<details class="nq-act" open') == 1
+    assert '<details class="nq-act" open' not in operator.get(f"{PLACE}{row.pk}/change/").content.decode()

@@ -14,9 +14,11 @@ from django.contrib import messages
 from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.html import format_html
 
 from notifications import selectors, services
+from notifications.admin.typed import keep
 from notifications.errors import ActedMeanwhile, InvalidRequest, NotFound, NotifyError, PastExpiry, TooLate, shown_name
 from notifications.models import ActorKind
 from notifications.services import Actor
@@ -78,16 +80,17 @@ DEEDS: Mapping[Deed, Do] = {
 }
 
 
-def view_of(do: Do) -> Callable[[HttpRequest, UUID], HttpResponse]:
+def view_of(deed: Deed, do: Do) -> Callable[[HttpRequest, UUID], HttpResponse]:
     """The view that the form of an act is posted to."""
 
     def view(request: HttpRequest, notification_id: UUID) -> HttpResponse:
+        page = reverse("admin:notifications_notification_change", args=[notification_id])
         try:
-            said, level = _done(request, notification_id, do), messages.SUCCESS
+            messages.success(request, _done(request, notification_id, do))
         except (Unclear, NotifyError) as refused:
-            said, level = f"Nothing was done. {in_words(refused)}", messages.WARNING
-        messages.add_message(request, level, said)
-        return redirect("admin:notifications_notification_change", notification_id)
+            messages.warning(request, format_html("Nothing was done. {}", in_words(refused)))
+            keep(request, page, deed)
+        return redirect(page)
 
     return view
 
@@ -124,7 +127,8 @@ def in_words(refused: Exception) -> str:
         case ActedMeanwhile():
             return f"Since you opened the page, {refused.actor} has acted on it ({refused.action}): look at it anew."
         case PastExpiry():
-            return "Its time to live stands against it."
+            until = instant(refused.expires_at)
+            return format_html("Its time to live stands against it: it expires, or has expired, at {}.", until)
         case NotFound():
             return "It is not there any more."
         case InvalidRequest():
@@ -173,7 +177,7 @@ for _deed, _do in DEEDS.items():
         Page(
             path=f"notifications/notification/<uuid:notification_id>/{_deed}/",
             name=f"notification-{_deed}",
-            view=view_of(_do),
+            view=view_of(_deed, _do),
             permission=OPERATE,
             methods=("POST",),
         )
