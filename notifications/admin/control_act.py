@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from notifications.admin.filters import DoneFilter, PersonFilter
 from notifications.models import Control, ControlAct
 from notifyq.console import ReadOnlyAdmin, instant
 
@@ -22,7 +23,9 @@ class ControlActAdmin(ReadOnlyAdmin):
     """The newest first."""
 
     list_display = ("at", "action", "control", "name", "actor", "reason")
-    list_filter = ("control", "action")
+    list_filter = ("control", "action", DoneFilter, PersonFilter)
+    search_fields = ("name", "actor", "reason")
+    search_help_text = "Part of what was acted upon, of a person's name or of a reason."
     fields: ClassVar = list_display
     readonly_fields = ("at",)
 
