@@ -10,6 +10,8 @@ from django.contrib.admin.views.main import ChangeList, ChangeListSearchForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 
+from django.utils.text import capfirst
+
 from notifyq.console import sealed
 from notifyq.console.words import masked
 from notifyq.roles import SEE_PRIVATE
@@ -35,6 +37,7 @@ class SealedChangeList(ChangeList):
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self._sees_private = request.user.has_perm(SEE_PRIVATE)
         super().__init__(request, *args, **kwargs)
+        self.title = capfirst(self.opts.verbose_name_plural)  # Django's asks people to select something
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found: dict[str, Any] = super().get_filters_params(params)

@@ -3,7 +3,6 @@
 "use strict";
 
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const NARROW = window.matchMedia("(max-width: 767px)");
 const STOCK_INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/;
 const STOCK_PLACES = ["_at", "_until", "_since", "-last_login", "-date_joined"]
   .map((end) => `[class*="field-"][class*="${end}"]`).join();
@@ -112,10 +111,15 @@ function labelCells(table) {
   }
 }
 
-/** What stands open for those without a script begins closed on a telephone. */
+/** What stands open for those without a script begins closed where it is narrow. Filters come before the rows there. */
 function fold(details) {
-  const fit = () => { details.open = !NARROW.matches; };
-  NARROW.addEventListener("change", fit);
+  const narrow = window.matchMedia(`(max-width: ${details.dataset.fold}px)`);
+  const filters = details.closest("#changelist-filter");
+  const fit = () => {
+    details.open = !narrow.matches;
+    filters?.parentElement[narrow.matches ? "prepend" : "append"](filters);
+  };
+  narrow.addEventListener("change", fit);
   fit();
 }
 
