@@ -94,8 +94,10 @@ def _redeliveries(ids: Sequence[UUID], hosts: dict[UUID, str]) -> Iterator[Momen
 
 
 def host_of(endpoint: WebhookEndpoint | None) -> str:
-    """All of its address that cannot hold a secret."""
-    return (urlsplit(endpoint.url).hostname if endpoint else None) or "an endpoint that is gone"
+    """What tells it from others: its description, or host and port. Path and query may hold a secret."""
+    if endpoint is None:
+        return "an endpoint that is gone"
+    return endpoint.description or urlsplit(endpoint.url).netloc.rpartition("@")[2] or "an endpoint that is gone"
 
 
 def answer_of(event: WebhookEvent) -> str:
@@ -137,8 +139,8 @@ def redeliver(request: HttpRequest) -> HttpResponse:
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
         messages.warning(request, f"Nothing was done. {in_words(refused)}")
-        keep(request, _back(found), REDELIVER)
-    return redirect(_back(found))
+        keep(request, _back(request, found), REDELIVER)
+    return redirect(_back(request, found))
 
 
 def _redeliver(request: HttpRequest, event_id: UUID | None, seen: Seen | None, reason: str) -> None:
@@ -165,14 +167,14 @@ def in_words(refused: Exception) -> str:
     return str(refused)
 
 
-def _back(event_id: UUID | None) -> str:
+def _back(request: HttpRequest, event_id: UUID | None) -> str:
     try:
         event = selectors.event(event_id, None) if event_id else None
     except NotFound:
         event = None
     if event is None:
         return reverse("admin:webhooks_webhookevent_changelist")
-    if event.notification_id is None:
+    if event.notification_id is None or request.POST.get("from") == "event":
         return reverse("admin:webhooks_webhookevent_change", args=[event.pk])
     return reverse("admin:notifications_notification_change", args=[event.notification_id])
 

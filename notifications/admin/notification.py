@@ -210,14 +210,18 @@ class ReceiptAdmin(OfOneNotification):
     ordering = ("-id",)
     list_display = (
         *("id", "status_badge", "word", "provider", "code", "provider_message_id"),
-        *("received_at", "look_at", "credited"),
+        *("received_at", "look_at", "counts"),
     )
     list_filter = ("status", "credited")
     fields = (
-        *("notification_link", "provider", "status_badge", "word", "credited", "code", "text"),
+        *("notification_link", "provider", "status_badge", "word", "counts", "code", "text"),
         *("at", "received_at", "look_at", "provider_message_id", "key", "event_id"),
     )
-    readonly_fields = ("notification_link", "status_badge")
+    readonly_fields = ("notification_link", "status_badge", "counts")
+
+    @admin.display(description="credited")
+    def counts(self, receipt: Receipt) -> str:
+        return "yes" if receipt.credited else "no"
 
     @admin.display(description="status")
     def status_badge(self, receipt: Receipt) -> SafeString:

@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib.admin.views.main import ChangeList, ChangeListSearchForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
-
 from django.utils.text import capfirst
 
 from notifyq.console import sealed

@@ -1,4 +1,4 @@
-"""Lists where there is little room: nothing is cut off, the filters stand before the rows, the menu says where one is."""
+"""Lists where there is little room: nothing is cut off, the filters stand before the rows, the menu says where."""
 
 from __future__ import annotations
 

@@ -23,9 +23,10 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
-    fields = (
-        *("id", "client", "state", "url", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
-        *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
+    fieldsets = (
+        (None, {"fields": ("state", "client", "url", "description", "events", "its_events")}),
+        ("Health", {"fields": ("failing_since", "disabled_at", "disabled_reason", "deleted_at")}),
+        ("Its row", {"fields": ("id", "previous_expires_at", "created_at", "updated_at")}),
     )
     readonly_fields = ("state", "its_events")
 
