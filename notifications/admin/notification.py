@@ -157,7 +157,7 @@ _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
 class OfOneNotification(ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
-    search_fields = ("notification",)
+    search_fields: ClassVar[tuple[str, ...]] = ("notification",)
     search_help_text = "The id of a notification."
 
     def get_search_results(
