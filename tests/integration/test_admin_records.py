@@ -73,3 +73,14 @@ def test_acts__on_controls__are_found_alike_and_lead_to_the_others(viewer: Clien
     assert reasons(viewer, "?person=grace&done=day", CONTROL) == ["fast again"]
     assert ACTS in viewer.get(CONTROL).content.decode()
     assert CONTROL in viewer.get(ACTS).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("place", "title"),
+    [("notifications/notification", "Notifications"), ("webhooks/webhookendpoint", "Webhook endpoints")],
+)
+def test_list__of_rows__is_named_for_what_it_holds(viewer: Client, place: str, title: str) -> None:
+    page = viewer.get(f"/admin/{place}/").content.decode()
+
+    assert f"<h1>{title}</h1>" in page
+    assert f'<a href="/admin/">Home</a> &rsaquo; {title}</div>' in page
