@@ -15,8 +15,7 @@ from tests.browser.seed import seed
 from tests.browser.visitor import Visitors
 
 pytestmark = IN_THE_BROWSER
-ACTS = "/admin/notifications/operatoraction/"
-LISTS = [pages.NOTIFICATIONS, pages.WEBHOOK_EVENTS, pages.PROVIDERS, pages.BULK_ACTS, ACTS]
+LISTS = [pages.NOTIFICATIONS, pages.WEBHOOK_EVENTS, pages.PROVIDERS, pages.BULK_ACTS, pages.ACTS]
 LONG_NAME = "A client with quite a long name, Ltd. (production, Frankfurt)"
 _CUT_OFF = "[...document.querySelectorAll('#changelist .results')].some((e) => e.scrollWidth > e.clientWidth + 1)"
 
