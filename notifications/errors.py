@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 
 class ConfigurationError(Exception):
@@ -84,9 +85,11 @@ class PastExpiry(NotifyError):
 
     Attributes:
         field: what in the request has to be given, or given another value.
+        expires_at: the end of that time; None where nobody asked for it.
     """
 
-    def __init__(self, field: str, message: str) -> None:
+    def __init__(self, field: str, message: str, expires_at: datetime | None = None) -> None:
         self.field = field
         self.message = message
+        self.expires_at = expires_at
         super().__init__(f"{field}: {message}")

@@ -23,7 +23,7 @@ class Role(StrEnum):
     OPERATOR = "operator"
     """Sees all, and acts on the queue."""
     ADMINISTRATOR = "administrator"
-    """Also makes clients, keys and other people's logins."""
+    """Also makes keys and other people's logins. Clients are made by a command."""
 
 
 def may(role: Role, app_label: str, codename: str) -> bool:

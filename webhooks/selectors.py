@@ -85,7 +85,7 @@ def latest_attempts(event_ids: Collection[UUID], limit: int) -> QuerySet[Webhook
 
 def endpoints_by_id(endpoint_ids: Collection[UUID]) -> dict[UUID, WebhookEndpoint]:
     """Those endpoints, also deleted ones, without their secrets."""
-    return WebhookEndpoint.objects.only("url", "enabled").in_bulk(list(endpoint_ids))
+    return WebhookEndpoint.objects.only("url", "enabled", "description").in_bulk(list(endpoint_ids))
 
 
 def redeliveries(event_ids: Collection[UUID]) -> QuerySet[Redelivery]:

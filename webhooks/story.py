@@ -14,12 +14,13 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from notifications.admin.story.deeds import Unclear, actor_of, reason_of
+from notifications.admin.typed import keep
 from notifications.errors import NotFound, NotifyError
 from notifications.story.acts import Field, Form
 from notifications.story.moment import Moment, told
 from notifications.story.said import Said
 from notifications.story.sources import Allowed, Brought, add_source
-from notifyq.console import Page, add_page
+from notifyq.console import Page, add_page, scrubbed
 from webhooks import selectors, services
 from webhooks.errors import BeingDelivered, EndpointDisabled, MovedMeanwhile
 from webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
@@ -33,8 +34,9 @@ log = logging.getLogger(__name__)
 VIEW = "webhooks.view_webhookevent"
 OPERATE = "webhooks.operate_webhookevent"
 ATTEMPTS_SHOWN_MOST = 300
-_REASON = Field(name="reason", label="Reason, for the record", is_required=True)
+REASON = Field(name="reason", label="Reason, for the record", is_required=True)
 """No call of the client's tells it."""
+REDELIVER = "redeliver"
 
 
 def of_notification(notification_id: UUID, allowed: Allowed) -> Brought:
@@ -94,8 +96,11 @@ def _redeliveries(ids: Sequence[UUID], hosts: dict[UUID, str]) -> Iterator[Momen
 
 
 def host_of(endpoint: WebhookEndpoint | None) -> str:
-    """All of its address that cannot hold a secret."""
-    return (urlsplit(endpoint.url).hostname if endpoint else None) or "an endpoint that is gone"
+    """What tells it from others: its description, or host and port. Path and query may hold a secret."""
+    if endpoint is None:
+        return "an endpoint that is gone"
+    host = urlsplit(endpoint.url).netloc.rpartition("@")[2]
+    return scrubbed(endpoint.description) or host or "an endpoint that is gone"
 
 
 def place_of(endpoint: WebhookEndpoint, *, with_path: bool = True) -> str:
@@ -131,13 +136,13 @@ def _forms(events: Sequence[WebhookEvent], hosts: dict[UUID, str]) -> list[Form]
         return []
     return [
         Form(
-            name="redeliver",
+            name=REDELIVER,
             address=reverse("admin:webhook-redeliver"),
             title="Redeliver a webhook event",
             note="It goes out at once, with its id and body as they were: the receiver can tell that it is the same.",
             verb="Redeliver",
             seen=hashlib.sha256(repr(choices).encode()).hexdigest()[:12],
-            fields=(Field(name="event", label="Event", kind="select", is_required=True, options=choices), _REASON),
+            fields=(Field(name="event", label="Event", kind="select", is_required=True, options=choices), REASON),
         )
     ]
 
@@ -151,7 +156,8 @@ def redeliver(request: HttpRequest) -> HttpResponse:
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
         messages.warning(request, f"Nothing was done. {in_words(refused)}")
-    return redirect(_back(found))
+        keep(request, _back(request, found), REDELIVER)
+    return redirect(_back(request, found))
 
 
 def _redeliver(request: HttpRequest, event_id: UUID | None, seen: Seen | None, reason: str) -> None:
@@ -178,14 +184,14 @@ def in_words(refused: Exception) -> str:
     return str(refused)
 
 
-def _back(event_id: UUID | None) -> str:
+def _back(request: HttpRequest, event_id: UUID | None) -> str:
     try:
         event = selectors.event(event_id, None) if event_id else None
     except NotFound:
         event = None
     if event is None:
         return reverse("admin:webhooks_webhookevent_changelist")
-    if event.notification_id is None:
+    if event.notification_id is None or request.POST.get("from") == "event":
         return reverse("admin:webhooks_webhookevent_change", args=[event.pk])
     return reverse("admin:notifications_notification_change", args=[event.notification_id])
 

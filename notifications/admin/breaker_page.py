@@ -11,11 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from notifications import selectors, services
 from notifications.admin.control_act import acts_address
 from notifications.admin.story.deeds import Unclear, in_words, reason_of
+from notifications.admin.typed import keep, put_back
 from notifications.breaker import BreakerState
 from notifications.errors import NotifyError
 from notifications.models import Control, ControlAct, ProviderHealth
@@ -61,7 +63,7 @@ def page_of(request: HttpRequest, row: ProviderHealth) -> dict[str, Any]:
         "standing": stands,
         "acts": acts,
         "acts_address": acts_address(Control.BREAKER, str(row)),
-        "forms": [_form(deed, row, acts[0].pk if acts else 0) for deed in deeds],
+        "forms": put_back(request, [_form(deed, row, acts[0].pk if acts else 0) for deed in deeds]),
         "waiting_address": _waiting_address(row),
     }
 
@@ -146,15 +148,19 @@ def view_of(deed: BreakerDeed) -> Callable[[HttpRequest, int], HttpResponse]:
 
 
 def _act(request: HttpRequest, deed: BreakerDeed, channel: str, provider: str, values: dict[str, Any]) -> HttpResponse:
+    was_done = True
     try:
-        said, level = _done(deed, channel, provider, values, by=str(request.user)), messages.SUCCESS
+        messages.success(request, _done(deed, channel, provider, values, by=str(request.user)))
     except (Unclear, NotifyError) as refused:
-        said, level = f"Nothing was done. {in_words(refused)}", messages.WARNING
-    messages.add_message(request, level, said)
+        was_done = False
+        messages.warning(request, format_html("Nothing was done. {}", in_words(refused)))
     row = ProviderHealth.objects.filter(channel=channel, provider=provider).first()
     if row is None:
         return redirect("admin:notifications_providerhealth_changelist")
-    return redirect("admin:notifications_providerhealth_change", row.pk)
+    page = reverse("admin:notifications_providerhealth_change", args=[row.pk])
+    if not was_done:
+        keep(request, page, deed)
+    return redirect(page)
 
 
 def _done(deed: BreakerDeed, channel: str, provider: str, values: dict[str, Any], *, by: str) -> str:

@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from notifications.admin.filters import DoneFilter, PersonFilter
 from notifications.models import Control, ControlAct
 from notifications.pausing import PauseScope
 from notifications.selectors import client_name_of
@@ -30,7 +31,9 @@ class ControlActAdmin(ReadOnlyAdmin):
 
     masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("at", "action", "control", "which", "actor", "reason")
-    list_filter = ("control", "action")
+    list_filter = ("control", "action", DoneFilter, PersonFilter)
+    search_fields = ("name", "actor", "reason")
+    search_help_text = "Part of what was acted upon, of a person's name or of a reason."
     fields: ClassVar = list_display
     readonly_fields = ("at", "which")
 

@@ -60,10 +60,36 @@ class TextFilter(admin.SimpleListFilter):
         text = (self.value() or "").strip().replace("\0", "")
         if not text:
             return queryset
-        newest = queryset.model._default_manager.order_by("-pk").values_list("pk", flat=True)
-        rows = queryset.filter(**{self.column: text})
-        oldest = newest[NEWEST - 1 : NEWEST].first()  # None: there are fewer, and all are looked at
-        return rows if oldest is None else rows.filter(pk__gte=oldest)
+        return newest_of(queryset.filter(**{self.column: text}))
+
+
+def newest_of(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Those of the rows that are among the newest of their table."""
+    newest = rows.model._default_manager.order_by("-pk").values_list("pk", flat=True)
+    oldest = newest[NEWEST - 1 : NEWEST].first()  # None: there are fewer, and all are looked at
+    return rows if oldest is None else rows.filter(pk__gte=oldest)
+
+
+class DoneFilter(admin.SimpleListFilter):
+    """By when something was done, of what people do: there is not much of it."""
+
+    title = "when"
+    parameter_name = "done"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, f"in the last {name}") for name in CreatedFilter.SPANS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        span = CreatedFilter.SPANS.get(self.value() or "")
+        if span is None:
+            return queryset
+        return newest_of(queryset.filter(created_at__gte=selectors.database_now() - span))
+
+
+class PersonFilter(TextFilter):
+    title = "person"
+    parameter_name = "person"
+    column = "actor"
 
 
 class ErrorFilter(TextFilter):

@@ -29,6 +29,23 @@ _ACTS: Mapping[str, tuple[str, str]] = {
 }
 
 
+_WAITING = "waiting_reason"
+
+
+def instead_of_waiting(query: QueryDict) -> str:
+    """The address of the preview without the reason of waiting; empty where none is given, or that would not help.
+
+    A reason is no filter of an act on many: that a provider is unavailable stands in no row, it is worked out when the
+    list is shown, and the workers, who find the rows later, would act on others than those that were looked at.
+    """
+    without = query.copy()
+    without.pop(_WAITING, None)
+    if not query.get(_WAITING) or without.get("status", Status.PENDING) != Status.PENDING:
+        return ""
+    without["status"] = Status.PENDING.value  # nothing else waits
+    return bulk_link(without)[1]
+
+
 def bulk_link(query: QueryDict) -> tuple[str, str]:
     """Label and address of the preview of an act on all that the list shows; both empty where that page could not mean
     the same, or nothing can be done."""

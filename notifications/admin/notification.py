@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
-from notifications.admin.matching import bulk_link
+from notifications.admin.matching import bulk_link, instead_of_waiting
 from notifications.admin.rows import short_id
 from notifications.admin.search import as_uuid, find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
@@ -178,7 +178,8 @@ def _offered(request: HttpRequest, *, held: bool = True) -> dict[str, Any] | Non
     deeds = possible(status) if status in set(Status) else ORIGIN.deeds
     if not held:
         deeds = tuple(deed for deed in deeds if deed not in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED))
-    return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
+    offered = offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
+    return offered and offered | {"wider_address": instead_of_waiting(request.GET)}
 
 
 _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
@@ -187,7 +188,7 @@ _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
 class OfOneNotification(ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
-    search_fields = ("notification",)
+    search_fields: ClassVar[tuple[str, ...]] = ("notification",)
     search_help_text = "The id of a notification."
 
     def get_search_results(
@@ -242,14 +243,18 @@ class ReceiptAdmin(OfOneNotification):
     ordering = ("-id",)
     list_display = (
         *("id", "status_badge", "word", "provider", "code", "provider_message_id"),
-        *("received_at", "look_at", "credited"),
+        *("received_at", "look_at", "counts"),
     )
     list_filter = ("status", "credited")
     fields = (
-        *("notification_link", "provider", "status_badge", "word", "credited", "code", "text"),
+        *("notification_link", "provider", "status_badge", "word", "counts", "code", "text"),
         *("at", "received_at", "look_at", "provider_message_id", "key", "event_id"),
     )
-    readonly_fields = ("notification_link", "status_badge")
+    readonly_fields = ("notification_link", "status_badge", "counts")
+
+    @admin.display(description="credited")
+    def counts(self, receipt: Receipt) -> str:
+        return "yes" if receipt.credited else "no"
 
     @admin.display(description="status")
     def status_badge(self, receipt: Receipt) -> SafeString:

@@ -1,23 +1,96 @@
-"""Who did what."""
+"""Who did what to notifications."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from notifications.admin.filters import DoneFilter, PersonFilter, newest_of
 from notifications.admin.notification import OfOneNotification
+from notifications.admin.rows import short_id
+from notifications.admin.search import as_uuid
 from notifications.models import OperatorAction
-from notifyq.console import scrubs
+from notifyq.console import instant, scrubs
+
+_OF_BULK = Q(details__has_key="bulkAct")
+
+
+class BulkFilter(admin.SimpleListFilter):
+    """A bulk act leaves a record at each of its thousands of notifications: unless asked for, those are left out. They
+    are not when somebody looks for the acts on one notification, or for those of one bulk act."""
+
+    title = "bulk acts"
+    parameter_name = "bulk"
+    CHOICES = ((None, "without their single records"), ("all", "with them"), ("only", "only them"))
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, text) for value, text in self.CHOICES if value]
+
+    # Django's has "All" for what is shown when nothing is chosen.
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for value, text in self.CHOICES:
+            changes, removed = ({self.parameter_name: value}, []) if value else ({}, [self.parameter_name])
+            query = changelist.get_query_string(changes, removed)
+            yield {"selected": self.value() == value, "query_string": query, "display": text}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[OperatorAction]) -> QuerySet[OperatorAction]:
+        if self.value() == "only":
+            return queryset.filter(_OF_BULK)
+        if self.value() == "all" or as_uuid(request.GET.get("q", "").strip()):
+            return queryset
+        return queryset.exclude(_OF_BULK)
 
 
 @admin.register(OperatorAction)
 class OperatorActionAdmin(OfOneNotification):
     masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}
     ordering = ("-id",)
-    list_display = ("created_at", "action", "actor_kind", "actor", "status_before", "reason", "notification_link")
-    list_filter = ("action", "actor_kind")
+    list_display = ("at", "action", "actor", "status_before", "reason", "on", "bulk_act")
+    list_filter = (BulkFilter, DoneFilter, "action", PersonFilter, "actor_kind")
+    search_fields = ("notification", "actor", "reason")
+    search_help_text = "The id of a notification or of a bulk act; or part of a person's name or of a reason."
     fields = (
-        *("notification_link", "action", "actor_kind", "actor", "reason", "status_before", "details", "created_at"),
+        *("notification_link", "action", "actor_kind", "actor", "reason", "status_before", "bulk_act", "details"),
+        "created_at",
     )
-    readonly_fields = ("notification_link",)
+    readonly_fields = ("notification_link", "bulk_act")
+
+    @admin.display(description="when")
+    def at(self, act: OperatorAction) -> SafeString | str:
+        return instant(act.created_at)
+
+    @admin.display(description="notification")
+    def on(self, act: OperatorAction) -> SafeString:
+        address = reverse("admin:notifications_notification_change", args=[act.notification_id])
+        name = short_id(act.notification_id)
+        return format_html('<a class="nq-id" href="{}" title="{}">{}</a>', address, act.notification_id, name)
+
+    @admin.display(description="bulk act")
+    def bulk_act(self, act: OperatorAction) -> SafeString | str:
+        identity = as_uuid(str(act.details.get("bulkAct", "")))
+        if identity is None:
+            return "-"
+        return format_html('<a href="{}">{}</a>', reverse("admin:bulk-act", args=[identity]), short_id(identity))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Acts on notifications", **(extra_context or {})})
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[OperatorAction], search_term: str
+    ) -> tuple[QuerySet[OperatorAction], bool]:
+        term = search_term.strip().replace("\0", "")
+        found = as_uuid(term)
+        if not term:
+            return queryset, False
+        if found:
+            of_one = queryset.filter(notification=found)
+            return (of_one if of_one.exists() else newest_of(queryset.filter(details__bulkAct=str(found)))), False
+        return newest_of(queryset.filter(Q(actor__icontains=term) | Q(reason__icontains=term))), False

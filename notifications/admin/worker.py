@@ -19,7 +19,10 @@ from notifyq.console import ReadOnlyAdmin, badge
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
     list_display = ("id", "role", "beat", "held_count", "host", "pid", "started_at", "beat_at")
-    fields = list_display
+    fieldsets = (
+        (None, {"fields": ("beat", "role", "held_count", "seat_count", "finished_count")}),
+        ("Where and since when", {"fields": ("host", "pid", "started_at", "beat_at", "progressed_at")}),
+    )
     readonly_fields = ("beat",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:

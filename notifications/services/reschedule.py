@@ -81,4 +81,4 @@ def _read(given: Mapping[str, object], reason: object) -> tuple[Schedule, str]:
 def _refuse_past_expiry(present: Notification, schedule: Schedule, given: Mapping[str, object]) -> None:
     if present.expires_at is not None and present.expires_at <= schedule.send_at:
         field = next(name for name in _PAIR if given[name] is not None)
-        raise PastExpiry(field, NOT_BEFORE_EXPIRY)
+        raise PastExpiry(field, NOT_BEFORE_EXPIRY, present.expires_at)

@@ -138,7 +138,7 @@ def _details(expires_at: datetime | str | None) -> dict[str, object]:
 def _refuse_when_expired(present: Notification, expiry: datetime | None) -> None:
     expired = present.expires_at is not None and present.expires_at <= selectors.database_now()
     if expiry is None and expired:
-        raise PastExpiry("expires_at", EXPIRY_NEEDED)
+        raise PastExpiry("expires_at", EXPIRY_NEEDED, present.expires_at)
 
 
 def _read_selection(fields: Fields, now: datetime) -> Selection:

@@ -64,6 +64,7 @@ class Field:
         kind: of an `<input>`, or `select`.
         options: (value, label) of a `select`.
         max_length: of a text.
+        value: what stands in it already.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Field:
     help: str = ""
     options: Sequence[tuple[str, str]] = ()
     max_length: int = 500
+    value: str = ""
 
 
 REASON = Field(name="reason", label="Reason, for the record (the client can read it)", is_required=True)
@@ -88,6 +90,7 @@ class Form:
         note: what to think of first.
         verb: on the button.
         seen: which state the person is looking at: what was done meanwhile, by whomever, makes the form void.
+        is_open: shown at once, without a click.
     """
 
     name: str
@@ -97,3 +100,4 @@ class Form:
     verb: str
     seen: str
     fields: Sequence[Field] = (REASON,)
+    is_open: bool = False

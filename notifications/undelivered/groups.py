@@ -101,11 +101,12 @@ ORDERS: dict[str, Callable[[Group], Any]] = {
 """Both from the highest down."""
 
 
-def summarize(kind: Kind, order: str = "count") -> Summary:
+def summarize(kind: Kind, order: str = "count", most: int | None = None) -> Summary:
     """Group them.
 
     Args:
         order: a key of `ORDERS`.
+        most: how many groups at most; None means GROUPS_MOST.
 
     Returns:
         The figures are exact up to GROUPED_MOST of a status, and of the latest so many beyond.
@@ -113,12 +114,13 @@ def summarize(kind: Kind, order: str = "count") -> Summary:
     parts = {status: _parts(status) for status in UNDELIVERED}
     counts = {each: sum(group.count for group in _of(each, parts)) for each in Kind}
     full = {status for status, groups in parts.items() if _are_more(status, groups)}
+    most = GROUPS_MOST if most is None else most
     groups = sorted(_joined(_of(kind, parts)), key=ORDERS[order], reverse=True)
     return Summary(
         counts,
         frozenset(each for each in Kind if full.intersection(each.statuses)),
-        _with_messages(groups[:GROUPS_MOST]),
-        max(0, len(groups) - GROUPS_MOST),
+        _with_messages(groups[:most]),
+        max(0, len(groups) - most),
     )
 
 

@@ -72,6 +72,10 @@ class Masks:
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self._shown(request, super().get_readonly_fields(request, obj))  # type: ignore[misc]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        found = super().get_fieldsets(request, obj)  # type: ignore[misc]
+        return [(name, options | {"fields": self._shown(request, options["fields"])}) for name, options in found]
+
     def _shown(self, request: HttpRequest, fields: Sequence[Any]) -> tuple[Any, ...]:
         masks = {} if request.user.has_perm(SEE_PRIVATE) else self.masks
         return tuple(masks.get(field, field) if isinstance(field, str) else field for field in fields)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.contrib import messages
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList, ChangeListSearchForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.utils.text import capfirst
 
 from notifyq.console import sealed
 from notifyq.console.words import masked
 from notifyq.roles import SEE_PRIVATE
+
+UNKNOWN = "The address asks for a filter or a page that this list does not have: here is all."
+log = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponseBase]
 
@@ -35,6 +43,7 @@ class SealedChangeList(ChangeList):
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self._sees_private = request.user.has_perm(SEE_PRIVATE)
         super().__init__(request, *args, **kwargs)
+        self.title = str(capfirst(self.opts.verbose_name_plural))  # Django's asks people to select something
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found: dict[str, Any] = super().get_filters_params(params)
@@ -51,8 +60,37 @@ class SealedChangeList(ChangeList):
         return masked(self.query) if self.query and not self._sees_private else ""
 
 
-class SealsSearches:
+class UnknownFilter(Exception):
+    """The address asks for what the list does not know."""
+
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+
+    Base = ModelAdmin[Any]
+else:
+    Base = object
+
+
+class SealsSearches(Base):
     """For the admin of a list."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """A filter that was made up is told, as an address is easily mistyped; it is no error of the service."""
+        try:
+            return super().changelist_view(request, extra_context)
+        except UnknownFilter:
+            if not request.GET:
+                raise  # then it is an error
+            log.info("console_filter_unknown", extra={"path": request.path})
+            messages.warning(request, UNKNOWN)
+            return HttpResponseRedirect(request.path)
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        try:
+            return super().get_changelist_instance(request)
+        except (DisallowedModelAdminLookup, IncorrectLookupParameters):
+            raise UnknownFilter from None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return SealedChangeList

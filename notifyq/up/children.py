@@ -64,7 +64,7 @@ class Children:
 
     Args:
         root: the directory of manage.py, where they run.
-        logs: directory for their output, a file each, begun anew at every start.
+        logs: directory for their output, a file each, begun anew at every start; the one before is kept.
         guard: ends them should we be killed.
     """
 
@@ -90,6 +90,7 @@ class Children:
             listening: handed over under the same number; ours is to be closed, else nobody would notice its end.
         """
         log = self._logs / f"{name}.log"
+        put_aside(log)
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 - the commands are our own
                 [sys.executable, *arguments],
@@ -145,3 +146,12 @@ def _wait(child: Child, seconds: float, hurry: Event) -> bool:
         if time.monotonic() > deadline or hurry.wait(_LOOK_SECONDS):
             return child.has_ended
     return True
+
+
+def put_aside(log: Path) -> None:
+    """Keep what the process wrote before this start: what made somebody start it anew mostly stands there."""
+    try:
+        if log.stat().st_size:
+            log.replace(log.with_name(f"{log.name}.1"))
+    except FileNotFoundError:
+        pass

@@ -20,6 +20,7 @@ BULK_PREVIEW = "/admin/bulk/preview/?act=retry"
 NOTIFICATIONS = "/admin/notifications/notification/"
 PROVIDERS = "/admin/notifications/providerhealth/"
 TRIP_PROVIDER = f"{PROVIDERS}add/"
+ACTS = "/admin/notifications/operatoraction/"
 CONTROL_ACTS = "/admin/notifications/controlact/"
 PAUSES = "/admin/notifications/pause/"
 WEBHOOK_EVENTS = "/admin/webhooks/webhookevent/"
@@ -29,6 +30,10 @@ BAR = "nav.nq-bar"
 
 def breaker(breaker_id: int) -> str:
     return f"{PROVIDERS}{breaker_id}/change/"
+
+
+def webhook_event(event_id: UUID) -> str:
+    return f"{WEBHOOK_EVENTS}{event_id}/change/"
 
 
 def forged_retry(notification_id: UUID) -> tuple[str, dict[str, str]]:

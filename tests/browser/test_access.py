@@ -16,6 +16,7 @@ from tests.browser.axe import grave_faults
 from tests.browser.pages import DeadLetters, Notifications, WebhookEvents
 from tests.browser.seed import seed
 from tests.browser.visitor import BrowserWindow, Visitors
+from webhooks.models import WebhookEvent
 
 pytestmark = IN_THE_BROWSER
 PRESSES_MOST = 60
@@ -44,7 +45,7 @@ def test_pages__looked_at_by_axe__have_no_grave_fault(
     addresses += [pages.notification(story.pk), pages.PROVIDERS, pages.WEBHOOK_EVENTS, pages.BULK_PREVIEW]
     services.trip_breaker("SMS", "sandbox", reason="it is slow", by="ada")
     addresses += [pages.TRIP_PROVIDER, pages.breaker(ProviderHealth.objects.get().pk), pages.CONTROL_ACTS]
-    addresses += [pages.REDELIVER_PREVIEW]
+    addresses += [pages.REDELIVER_PREVIEW, pages.ACTS, pages.webhook_event(WebhookEvent.objects.latest("pk").pk)]
 
     faults = [*faults_of(stranger, [pages.LOGIN], rules), *faults_of(operator, addresses, rules)]
     preview = DeadLetters.opened(operator).ask_to_retry_all()

@@ -52,7 +52,7 @@ def test_retry__without_javascript__works_all_the_same(visitors: Visitors) -> No
     row = NotificationFactory(status=Status.DEAD_LETTERED)
     plain = visitors.open(Role.OPERATOR, java_script_enabled=False)
 
-    assert FrontPage(plain).figure("dead letters") == "1"
+    assert FrontPage(plain).figure("dead letter") == "1"
     said = DeadLetters.opened(plain).ask_to_retry_all().confirm("without any script")
 
     assert said == ["Retry: done for 1 of 1."]

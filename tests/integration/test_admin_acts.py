@@ -92,6 +92,8 @@ def test_key__revoked_in_the_console__is_refused_from_then_on(console, lines):
         accounts.authenticate(key.secret)
     assert [entry["by"] for entry in lines() if entry["event"] == "key_revoked"] == ["ops"]
     assert acts(console) == [("ops", 2)]
+    told = console.get(reverse(f"{KEYS}_changelist")).content.decode()
+    assert f">{key.prefix} is revoked.<" in told  # as it is written
     console.post(reverse(f"{KEYS}_changelist"), action)
     assert acts(console) == [("ops", 2)]  # it was revoked already
 

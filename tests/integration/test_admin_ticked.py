@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from notifications import services
-from notifications.admin.matching import bulk_link
+from notifications.admin.matching import bulk_link, instead_of_waiting
 from notifications.admin.ticked.page import TICKED_MOST
 from notifications.models import Notification, OperatorAction
 from notifications.status import Status
@@ -350,3 +350,17 @@ def test_list__all_that_matches__leads_to_a_preview_of_just_those(console: Clien
 
     assert preview.count.total == 1
     assert preview.sample == rows[:1]
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("waiting_reason=PROVIDER_UNAVAILABLE", "?act=cancel&status=PENDING"),
+        ("waiting_reason=PAUSED&channel__exact=SMS&status=PENDING", "?act=cancel&channel=SMS&status=PENDING"),
+        ("waiting_reason=PAUSED&status=SENT", ""),  # none of them waits
+        ("waiting_reason=PAUSED&created=hour", ""),  # the preview could not mean the same
+        ("status=PENDING", ""),
+    ],
+)
+def test_list__filtered_by_what_is_waited_for__leads_to_the_act_on_what_is_pending(query: str, address: str) -> None:
+    assert instead_of_waiting(QueryDict(query)) == (address and f"/admin/bulk/preview/{address}")

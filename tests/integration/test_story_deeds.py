@@ -226,9 +226,21 @@ def test_reschedule__to_a_time__is_read_as_utc(operator: Client) -> None:
 
     told = post(operator, row, "reschedule", at=f"{at:%Y-%m-%dT%H:%M}", delay="")
 
-    assert told == f"Rescheduled: it is not sent before {at:%Y-%m-%d %H:%M:%S} UTC."
+    assert f'<time class="nq-time" datetime="{at.isoformat()}"' in told
+    assert told.endswith(f"{at:%Y-%m-%d %H:%M:%S} UTC</time>.")
     assert Notification.objects.get().send_at == at
     assert OperatorAction.objects.get().details == {"sendAt": f"{at:%Y-%m-%dT%H:%M:%S}.000000Z"}
+
+
+@pytest.mark.parametrize("text", ["{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y-%m-%dT%H:%M:%S+00:00}"])
+def test_reschedule__to_a_time_with_its_zone__is_read_in_it(operator: Client, text: str) -> None:
+    row = NotificationFactory()
+    at = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
+
+    post(operator, row, "reschedule", at=text.format(at), delay="")
+    assert Notification.objects.get().send_at == at
+    post(operator, row, "reschedule", at=f"{at + timedelta(hours=5.5):%Y-%m-%dT%H:%M:%S}+05:30", delay="")
+    assert Notification.objects.get().send_at == at
 
 
 @pytest.mark.parametrize(
@@ -282,3 +294,20 @@ def test_forms__each__has_a_label_for_every_field(operator: Client) -> None:
         assert fields
         assert len(fields) == len(set(fields))
         assert fields == ids(r'<label for="([^"]+)"', page)
+
+
+def test_act__refused__keeps_its_form_open_with_what_was_typed(operator: Client) -> None:
+    row = NotificationFactory(expires_at=ago(-60))
+    typed = {"reason": "after the <outage>", "delay": "3", "unit": "86400"}
+
+    told = post(operator, row, "reschedule", **typed)
+    page = operator.get(f"{PLACE}{row.pk}/change/").content.decode()
+
+    assert f'<time class="nq-time" datetime="{row.expires_at.isoformat()}"' in told
+    form = page[page.index("<summary>Reschedule") - 40 :].split("</details>")[0]
+    assert '<details class="nq-act" open>' in form
+    assert 'value="after the &lt;outage&gt;"' in form
+    assert 'type="number" value="3"' in form
+    assert '<option value="86400" selected>' in form
+    assert page.count('<details class="nq-act" open') == 1
+    assert '<details class="nq-act" open' not in operator.get(f"{PLACE}{row.pk}/change/").content.decode()

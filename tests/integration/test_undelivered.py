@@ -107,6 +107,7 @@ def test_summary__of_more_than_are_looked_at__is_of_the_latest(shop, monkeypatch
     assert [(g.provider, g.first_at) for g in summary.groups] == [("smtp", at(9))]
     assert summary.left_out == 1
     assert summary.counts == {Kind.DEAD: 2, Kind.HELD: 1, Kind.FAILED: 2, Kind.ALL: 4}
+    assert summarize(Kind.DEAD, "latest", most=10).left_out == 0
 
 
 def test_summary__nothing_there__is_empty() -> None:

@@ -74,3 +74,42 @@ def test_gauges__of_webhooks__tell_states_and_the_oldest_due_event():
     assert float(figures['notifyq_webhook_endpoints{state="disabled"}']) == 1
     assert 59 < float(figures["notifyq_webhook_oldest_due_age_seconds"]) < 120
     assert "notifyq_scrape_failed 0.0" in lines
+
+
+def test_event__of_its_own_page__is_redelivered_there_for_a_reason(operator):
+    event = an_event(an_endpoint(), status=EventStatus.FAILED, attempt_count=8, last_error_code="timeout")
+    place = reverse("admin:webhooks_webhookevent_change", args=[event.pk])
+    page = operator.get(place).content.decode()
+    assert "All 8 tries failed, the last with timeout" in page
+    form = {"event": f"{event.pk}:{event.cycle}:FAILED:8", "from": "event", "seen": "", "reason": ""}
+    assert f'value="{form["event"]}"' in page
+
+    refused = operator.post(reverse("admin:webhook-redeliver"), form, follow=True)
+    assert refused.redirect_chain[0][0] == place
+    assert "Please give a reason." in refused.content.decode()
+    done = operator.post(reverse("admin:webhook-redeliver"), form | {"reason": "it is back"}, follow=True)
+
+    assert "is delivered again at once" in done.content.decode()
+    assert "it is back" in done.content.decode()
+    event.refresh_from_db()
+    assert (event.status, event.cycle) == (EventStatus.PENDING, 2)
+
+
+def test_event__of_a_closed_endpoint__offers_nothing_and_says_why(operator):
+    event = an_event(an_endpoint(enabled=False), status=EventStatus.CANCELLED)
+
+    page = operator.get(reverse("admin:webhooks_webhookevent_change", args=[event.pk])).content.decode()
+
+    assert "Nothing as long as its endpoint is disabled by its owner." in page
+    assert reverse("admin:webhook-redeliver") not in page
+
+
+def test_events__of_several_endpoints_at_one_host__are_told_apart(operator):
+    for url in ("http://127.0.0.1:9/shop", "http://127.0.0.1:10/bank"):
+        an_event(an_endpoint(url))
+
+    page = operator.get(reverse("admin:webhooks_webhookevent_changelist")).content.decode()
+
+    assert ">127.0.0.1:9 …" in page
+    assert ">127.0.0.1:10 …" in page
+    assert 'class="field-client"' in page

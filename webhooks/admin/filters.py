@@ -79,7 +79,7 @@ LIST_FILTERS = (EventStatusFilter, CreatedFilter, EventClientFilter, EndpointFil
 
 def endpoint_choices(chosen: str, *, most: int) -> list[tuple[str, str]]:
     """The newest endpoints by id, as (id, client and host), the chosen one among them."""
-    rows = WebhookEndpoint.objects.select_related("client").only("url", "client__name").order_by("-pk")
+    rows = WebhookEndpoint.objects.select_related("client").only("url", "description", "client__name").order_by("-pk")
     found = list(rows.filter(deleted_at__isnull=True)[:most])
     identity = as_uuid(chosen)
     if identity and identity not in {row.pk for row in found}:

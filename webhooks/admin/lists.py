@@ -44,9 +44,10 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
-    fields = (
-        *("id", "client", "state", "place", "description", "events", "failing_since", "disabled_at", "disabled_reason"),
-        *("previous_expires_at", "created_at", "updated_at", "deleted_at", "its_events"),
+    fieldsets = (
+        (None, {"fields": ("state", "client", "place", "description", "events", "its_events")}),
+        ("Health", {"fields": ("failing_since", "disabled_at", "disabled_reason", "deleted_at")}),
+        ("Its row", {"fields": ("id", "previous_expires_at", "created_at", "updated_at")}),
     )
     readonly_fields = ("state", "place", "its_events")
     change_form_template = "console/webhook_endpoint.html"

@@ -20,7 +20,7 @@ from notifications.outcome import UNCONFIRMED
 from notifications.request import canonical_filter
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
 from notifications.undelivered import NONE, Kind, Wanted
-from notifyq.console import masked
+from notifyq.console import instant, masked
 from notifyq.console.sealed import PRIVATE, UNREADABLE, Unopened, opened, seal
 
 RECIPIENT_MAX_LENGTH = 1024
@@ -37,12 +37,13 @@ KINDS = {
 
 
 class InstantInput(forms.DateTimeInput):
-    """The browser's own picker, to the second; it knows no zones, so what it holds is UTC."""
+    """The browser's own picker, to the second; it knows no zones, so what it holds is UTC. console.js
+    shows the reader's zone in it, and sends UTC."""
 
     input_type = "datetime-local"
 
     def __init__(self) -> None:
-        super().__init__(attrs={"step": 1})
+        super().__init__(attrs={"step": 1, "autocomplete": "off"})
 
     def format_value(self, value: Any) -> str | None:
         at = value if isinstance(value, datetime) else _instant(str(value or ""))
@@ -103,7 +104,7 @@ class Filter:
     def parts(self) -> list[tuple[str, str, str]]:
         """What is asked for beside the kind: (label, text, the filter without it)."""
         return [
-            (str(field.label), self._text(field), self.query(**{field.name: ""}))
+            (str(field.label).removesuffix(" (UTC)"), self._text(field), self.query(**{field.name: ""}))
             for field in self.form
             if field.name != "kind" and field.value()
         ]
@@ -133,7 +134,7 @@ class Filter:
         if field.name in PRIVATE and not self.sees_private:
             return masked(str(field.value()))
         read = getattr(self.form, "cleaned_data", {}).get(field.name) or field.value()
-        return f"{read.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if isinstance(read, datetime) else str(read)
+        return instant(read) if isinstance(read, datetime) else str(read)
 
     def query(self, **changes: str) -> str:
         """The same filter in an address, with some of it changed."""

@@ -13,6 +13,8 @@ from notifications.admin.dead_letters.filter import KINDS
 from notifications.undelivered import GROUPED_MOST, NONE, Group, Kind, summarize
 from notifications.undelivered.groups import ORDERS
 
+ALL_GROUPS_MOST = 1_000
+
 EXPLAINED = {
     Kind.DEAD: "Attempts used up, or held because nobody knows whether they were sent.",
     Kind.HELD: "The provider's answer was lost: they may have been sent. Ask the provider, then mark them.",
@@ -25,7 +27,7 @@ def show_overview(request: HttpRequest) -> HttpResponse:
     """The groups of one kind, the largest or the latest first."""
     kind = Kind(request.GET["kind"]) if request.GET.get("kind") in set(Kind) else Kind.DEAD
     order = request.GET.get("order") if request.GET.get("order") in ORDERS else "count"
-    summary = summarize(kind, order or "count")
+    summary = summarize(kind, order or "count", ALL_GROUPS_MOST if "all" in request.GET else None)
     context = {
         **admin.site.each_context(request),
         "title": "Dead letters",

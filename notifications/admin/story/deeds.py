@@ -14,14 +14,17 @@ from django.contrib import messages
 from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
 
 from notifications import selectors, services
+from notifications.admin.typed import keep
 from notifications.errors import ActedMeanwhile, InvalidRequest, NotFound, NotifyError, PastExpiry, TooLate, shown_name
 from notifications.models import ActorKind
 from notifications.services import Actor
 from notifications.status import Status
 from notifications.story.acts import Deed
-from notifyq.console import Page, add_page
+from notifyq.console import Page, add_page, instant
 from notifyq.roles import OPERATE
 
 LIVE_HOURS_MOST = 87_600
@@ -53,7 +56,7 @@ def reschedule(notification_id: UUID, actor: Actor, reason: str, values: Values)
     """Give it another time."""
     at = send_at_of(values, selectors.database_now())
     row = services.reschedule(notification_id, None, actor, send_at=at, reason=reason)
-    return f"Rescheduled: it is not sent before {row.send_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."
+    return format_html("Rescheduled: it is not sent before {}.", instant(row.send_at))
 
 
 def resolve(notification_id: UUID, actor: Actor, reason: str, values: Values, *, outcome: Status) -> str:
@@ -77,16 +80,17 @@ DEEDS: Mapping[Deed, Do] = {
 }
 
 
-def view_of(do: Do) -> Callable[[HttpRequest, UUID], HttpResponse]:
+def view_of(deed: Deed, do: Do) -> Callable[[HttpRequest, UUID], HttpResponse]:
     """The view that the form of an act is posted to."""
 
     def view(request: HttpRequest, notification_id: UUID) -> HttpResponse:
+        page = reverse("admin:notifications_notification_change", args=[notification_id])
         try:
-            said, level = _done(request, notification_id, do), messages.SUCCESS
+            messages.success(request, _done(request, notification_id, do))
         except (Unclear, NotifyError) as refused:
-            said, level = f"Nothing was done. {in_words(refused)}", messages.WARNING
-        messages.add_message(request, level, said)
-        return redirect("admin:notifications_notification_change", notification_id)
+            messages.warning(request, format_html("Nothing was done. {}", in_words(refused)))
+            keep(request, page, deed)
+        return redirect(page)
 
     return view
 
@@ -123,7 +127,8 @@ def in_words(refused: Exception) -> str:
         case ActedMeanwhile():
             return f"Since you opened the page, {refused.actor} has acted on it ({refused.action}): look at it anew."
         case PastExpiry():
-            return "Its time to live stands against it."
+            until = instant(refused.expires_at)
+            return format_html("Its time to live stands against it: it expires, or has expired, at {}.", until)
         case NotFound():
             return "It is not there any more."
         case InvalidRequest():
@@ -141,10 +146,11 @@ def _done(request: HttpRequest, notification_id: UUID, do: Do) -> str:
 
 
 def _instant(text: str) -> datetime:
-    """From a field without a zone, which is labelled as UTC."""
+    """With the offset that console.js sends; without one it is UTC, as the field's label says."""
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise Unclear("The time must be a date and a time, such as 2030-01-31T08:00.") from None
 
 
@@ -171,7 +177,7 @@ for _deed, _do in DEEDS.items():
         Page(
             path=f"notifications/notification/<uuid:notification_id>/{_deed}/",
             name=f"notification-{_deed}",
-            view=view_of(_do),
+            view=view_of(_deed, _do),
             permission=OPERATE,
             methods=("POST",),
         )

@@ -19,6 +19,7 @@ from notifications.admin.story.moments import moments
 from notifications.admin.story.private import scrubbed_moment, scrubbed_words
 from notifications.admin.story.reading import read_facts, read_history
 from notifications.admin.tones import DELIVERY_TONES, STATUS_TONES
+from notifications.admin.typed import put_back
 from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
 from notifications.outcome import UNCONFIRMED
@@ -76,6 +77,8 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
     if request.user.has_perm(OPERATE):
         forms += forms_for(row, history.actions[-1].pk if history.actions else 0, now)
     forms += [form for other in others for form in other.forms]
+    if PART not in request.headers:
+        forms = put_back(request, forms)
     sees_private = request.user.has_perm(SEE_PRIVATE)
     said = in_order([*own, *(moment for other in others for moment in other.moments)])
     return {

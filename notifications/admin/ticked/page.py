@@ -15,7 +15,7 @@ from notifications import selectors, services
 from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, in_words, reason_of, send_at_of
 from notifications.admin.ticked.look import Chosen, Look, look_at, read_chosen
 from notifications.admin.ticked.origin import WORDINGS, Origin, Wording
-from notifications.errors import InvalidRequest, NotifyError
+from notifications.errors import InvalidRequest, NotifyError, PastExpiry
 from notifications.services import Actor
 from notifications.story.acts import Deed
 from notifyq.console import Page
@@ -121,6 +121,8 @@ def _do(deed: Deed, chosen: Sequence[Chosen], actor: Actor, reason: str, values:
                 DEEDS[deed](each.id, actor, reason, values)
         except InvalidRequest:
             raise
+        except PastExpiry:
+            problems.append("Its time to live stands against it.")  # without its end: each has another
         except (Unclear, NotifyError) as refused:
             problems.append(in_words(refused))
     return problems
