@@ -23,6 +23,7 @@ class ControlActAdmin(ReadOnlyAdmin):
 
     list_display = ("at", "action", "control", "name", "actor", "reason")
     list_filter = ("control", "action")
+    linked_by = ("name",)
     fields: ClassVar = list_display
     readonly_fields = ("at",)
 

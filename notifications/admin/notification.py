@@ -80,6 +80,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         *(StatusFilter, CreatedFilter, "channel", "priority", WaitingFilter, "client"),
         *(ErrorFilter, ProviderFilter, SameRecipientFilter),
     )
+    linked_by = ("group_id", "recipient", "reference")
     list_select_related = ("client",)
     search_fields = ("id",)  # shows the box; what is searched is in search.py
     search_help_text = "Exactly an id, recipient, reference, user id, idempotency key or provider's message id."

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 
 from notifyq.console import sealed
+from notifyq.console.lookups import AllowedChangeList, AllowsLookups
 from notifyq.console.words import masked
 from notifyq.roles import SEE_PRIVATE
 
@@ -27,7 +28,7 @@ class SealedSearchForm(ChangeListSearchForm):
             raise ValidationError(f"What was searched for {sealed.UNREADABLE}") from None
 
 
-class SealedChangeList(ChangeList):
+class SealedChangeList(AllowedChangeList):
     """All its links carry the term as it came, sealed."""
 
     search_form_class = SealedSearchForm
@@ -51,7 +52,7 @@ class SealedChangeList(ChangeList):
         return masked(self.query) if self.query and not self._sees_private else ""
 
 
-class SealsSearches:
+class SealsSearches(AllowsLookups):
     """For the admin of a list."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotA
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
-from notifyq.console import pages
+from notifyq.console import lookups, pages
 from notifyq.console.pages import Page, View
 from notifyq.console.search import SealsSearches, sealed_address, sealing
 
@@ -49,6 +49,8 @@ class ConsoleSite(AdminSite):
                 return HttpResponseRedirect(elsewhere)
             try:
                 return guarded(request, *args, **kwargs)
+            except lookups.REFUSALS:
+                return lookups.led_back(request)
             except DataError:
                 if any("\x00" in value for _, values in request.GET.lists() for value in values):
                     raise Http404("PostgreSQL holds no such text, and cannot be asked for it") from None
