@@ -23,6 +23,7 @@ from notifications.status import Status
 from notifications.story.acts import Deed
 from notifyq.console import Page, add_page
 from notifyq.roles import OPERATE
+from notifyq.runtime.instants import utc
 
 LIVE_HOURS_MOST = 87_600
 UNITS = frozenset({1, 60, 3600, 86_400})
@@ -141,9 +142,10 @@ def _done(request: HttpRequest, notification_id: UUID, do: Do) -> str:
 
 
 def _instant(text: str) -> datetime:
-    """From a field without a zone, which is labelled as UTC."""
+    """From a field that is labelled as UTC, which a time with an offset is turned into."""
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        at = datetime.fromisoformat(text)
+        return utc(at if at.tzinfo else at.replace(tzinfo=UTC))
     except ValueError:
         raise Unclear("The time must be a date and a time, such as 2030-01-31T08:00.") from None
 
