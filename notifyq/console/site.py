@@ -37,7 +37,9 @@ class ConsoleSite(AdminSite):
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
-        return [*own, *super().get_urls()]
+        # No row of ours has a page elsewhere, and Django's view that would lead there fails on an id of the wrong form.
+        stock = [found for found in super().get_urls() if getattr(found, "name", None) != "view_on_site"]
+        return [*own, *stock]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         guarded: View = super().admin_view(sealing(view), cacheable)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import Field
 from django.test import Client as Browser
 
@@ -75,7 +76,7 @@ def test_registry__every_list__goes_by_the_allow_list() -> None:
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.ADMINISTRATOR])
-def test_list__asked_for_any_column__answers_like_nothing_was_found_out(role: Role, rf: Any) -> None:
+def test_list__any_column__is_allowed_only_where_a_filter_may_mean_it(role: Role, rf: Any) -> None:
     """Asked of the list itself: some thousands of requests would take too long."""
     request = rf.get("/")
     request.user = User.objects.get(pk=person(role).session["_auth_user_id"])
@@ -166,6 +167,15 @@ def test_page_of_a_row__named_by_another_column__is_left_too(viewer: Browser, ro
         answer = viewer.get(f"{page}?_to_field={column}")
         assert (answer.status_code, answer["Location"]) == (302, f"{page}?e=1")
     assert viewer.get(f"{page}?_to_field=id").status_code == 200
+
+
+@pytest.mark.parametrize("key", ["x", str(10**30), "_00"])
+def test_page_of_a_row__of_an_id_of_the_wrong_form__is_not_there(key: str) -> None:
+    browser = person(Role.ADMINISTRATOR)
+    for found in lists():
+        for page in ("change", "history"):
+            assert browser.get(f"{address_of(found)}{key}/{page}/").status_code in (302, 404), found
+    assert browser.get(f"/admin/r/{ContentType.objects.get_for_model(User).pk}/{key}/").status_code == 404
 
 
 @pytest.mark.parametrize("ticked", ["x", str(10**30), "a\0b", ""])
