@@ -34,6 +34,7 @@ class ControlActAdmin(ReadOnlyAdmin):
     list_filter = ("control", "action", DoneFilter, PersonFilter)
     search_fields = ("name", "actor", "reason")
     search_help_text = "Part of what was acted upon, of a person's name or of a reason."
+    linked_by = ("name",)
     fields: ClassVar = list_display
     readonly_fields = ("at", "which")
 

@@ -96,6 +96,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         *(StatusFilter, CreatedFilter, "channel", "priority", WaitingFilter, "client"),
         *(ErrorFilter, ProviderFilter, SameRecipientFilter, SameReferenceFilter),
     )
+    linked_by = ("group_id", "recipient", "reference")
     list_select_related = ("client",)
     masks: ClassVar = {"recipient": "masked_recipient"}
     search_fields = ("id",)  # shows the box; what is searched is in search.py

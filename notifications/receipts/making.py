@@ -11,6 +11,7 @@ from uuid import UUID
 from notifications.receipts.base import Receipt
 from notifications.receipts.status import DeliveryStatus
 from notifications.verdict import ERROR_CODE_MAX_LENGTH, ERROR_MESSAGE_MAX_LENGTH
+from notifyq.runtime.instants import utc
 
 ID_MAX_LENGTH = 255
 WORD_MAX_LENGTH = 32
@@ -92,8 +93,8 @@ def of_text(value: Any) -> datetime | None:
     """From RFC 3339; one without an offset means UTC."""
     try:
         at = datetime.fromisoformat(value)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
+        return utc(at if at.tzinfo else at.replace(tzinfo=UTC))
+    except (TypeError, ValueError):
         return None
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from notifications.errors import FieldError, shown_name
 from notifications.request.fields import Fields, Invalid, storable
+from notifyq.runtime.instants import utc
 
 AHEAD_MAX_SECONDS = 366 * 86_400
 TTL_MAX_SECONDS = 10 * AHEAD_MAX_SECONDS
@@ -46,7 +47,7 @@ def parse_instant(value: object) -> datetime:
         instant = value if isinstance(value, datetime) else _parse_text(storable(value))
         if instant.tzinfo is None:
             raise Invalid("no_offset", "must have an offset from UTC, such as Z or +02:00")
-        return instant.astimezone(UTC)
+        return utc(instant)
     except (ValueError, OverflowError) as problem:
         if isinstance(problem, Invalid):
             raise

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.contrib import messages
-from django.contrib.admin.exceptions import DisallowedModelAdminLookup
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList, ChangeListSearchForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.utils.text import capfirst
 
 from notifyq.console import sealed
+from notifyq.console.lookups import AllowedChangeList, AllowsLookups
 from notifyq.console.words import masked
 from notifyq.roles import SEE_PRIVATE
-
-UNKNOWN = "The address asks for a filter or a page that this list does not have: here is all."
-log = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponseBase]
 
@@ -35,7 +29,7 @@ class SealedSearchForm(ChangeListSearchForm):
             raise ValidationError(f"What was searched for {sealed.UNREADABLE}") from None
 
 
-class SealedChangeList(ChangeList):
+class SealedChangeList(AllowedChangeList):
     """All its links carry the term as it came, sealed."""
 
     search_form_class = SealedSearchForm
@@ -60,37 +54,8 @@ class SealedChangeList(ChangeList):
         return masked(self.query) if self.query and not self._sees_private else ""
 
 
-class UnknownFilter(Exception):
-    """The address asks for what the list does not know."""
-
-
-if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
-
-    Base = ModelAdmin[Any]
-else:
-    Base = object
-
-
-class SealsSearches(Base):
+class SealsSearches(AllowsLookups):
     """For the admin of a list."""
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """A filter that was made up is told, as an address is easily mistyped; it is no error of the service."""
-        try:
-            return super().changelist_view(request, extra_context)
-        except UnknownFilter:
-            if not request.GET:
-                raise  # then it is an error
-            log.info("console_filter_unknown", extra={"path": request.path})
-            messages.warning(request, UNKNOWN)
-            return HttpResponseRedirect(request.path)
-
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        try:
-            return super().get_changelist_instance(request)
-        except (DisallowedModelAdminLookup, IncorrectLookupParameters):
-            raise UnknownFilter from None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return SealedChangeList

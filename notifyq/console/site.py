@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotA
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
-from notifyq.console import pages
+from notifyq.console import lookups, pages
 from notifyq.console.pages import Page, View
 from notifyq.console.search import SealsSearches, sealed_address, sealing
 
@@ -37,7 +37,9 @@ class ConsoleSite(AdminSite):
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own = [path(page.path, self.admin_view(_guarded(page)), name=page.name) for page in pages.pages]
-        return [*own, *super().get_urls()]
+        # No row of ours has a page elsewhere, and Django's view that would lead there fails on an id of the wrong form.
+        stock = [found for found in super().get_urls() if getattr(found, "name", None) != "view_on_site"]
+        return [*own, *stock]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         guarded: View = super().admin_view(sealing(view), cacheable)
@@ -49,6 +51,8 @@ class ConsoleSite(AdminSite):
                 return HttpResponseRedirect(elsewhere)
             try:
                 return guarded(request, *args, **kwargs)
+            except lookups.REFUSALS:
+                return lookups.led_back(request)
             except DataError:
                 if any("\x00" in value for _, values in request.GET.lists() for value in values):
                     raise Http404("PostgreSQL holds no such text, and cannot be asked for it") from None

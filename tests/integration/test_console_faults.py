@@ -54,7 +54,7 @@ def test_filter__that_was_made_up__is_told_and_is_no_error(query: str, caplog: p
     caplog.set_level(logging.INFO)
     answer = person(Role.VIEWER).get(f"{LIST}?{query}", follow=True)
 
-    assert answer.redirect_chain == [(LIST, 302)]
+    assert answer.redirect_chain == [(f"{LIST}?e=1", 302)]
     assert answer.status_code == 200
-    assert "a filter or a page that this list does not have" in words_of(answer.content)
-    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+    assert "This page cannot be filtered by that" in words_of(answer.content)
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == ["lookup_refused"]

@@ -22,6 +22,7 @@ from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
 from notifications.undelivered import NONE, Kind, Wanted
 from notifyq.console import instant, masked
 from notifyq.console.sealed import PRIVATE, UNREADABLE, Unopened, opened, seal
+from notifyq.runtime.instants import NoSuchTime, utc
 
 RECIPIENT_MAX_LENGTH = 1024
 PROVIDER_MAX_LENGTH = 40
@@ -47,7 +48,20 @@ class InstantInput(forms.DateTimeInput):
 
     def format_value(self, value: Any) -> str | None:
         at = value if isinstance(value, datetime) else _instant(str(value or ""))
-        return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S") if at else None
+        return _shown(at, "T") if at else None
+
+
+class InstantField(forms.DateTimeField):
+    """One that cannot be told in UTC is no time."""
+
+    widget = InstantInput
+
+    def clean(self, value: Any) -> datetime | None:
+        try:
+            at = super().clean(value)
+            return utc(at) if at else None
+        except NoSuchTime:
+            raise forms.ValidationError("There is no such time.") from None
 
 
 class FilterForm(forms.Form):
@@ -60,8 +74,8 @@ class FilterForm(forms.Form):
     client = forms.ModelChoiceField(Client.objects.all(), required=False, empty_label="any", label="Client")
     recipient = forms.CharField(max_length=RECIPIENT_MAX_LENGTH, required=False)
     reference = forms.CharField(max_length=LABEL_MAX_LENGTH, required=False)
-    after = forms.DateTimeField(required=False, widget=InstantInput(), label="Ended from (UTC)")
-    before = forms.DateTimeField(required=False, widget=InstantInput(), label="Ended before (UTC)")
+    after = InstantField(required=False, label="Ended from (UTC)")
+    before = InstantField(required=False, label="Ended before (UTC)")
     q = forms.CharField(max_length=RECIPIENT_MAX_LENGTH, required=False, label="Search")
 
     def clean_recipient(self) -> str:
@@ -195,7 +209,7 @@ def bulk_query(asked: Filter) -> str:
         **{name: given[name] for name in ("channel", "provider", "error_code", "reference")},
         "recipient": seal(given["recipient"]),
         "client": wanted.client_id,
-        **{name: given[name] and f"{given[name].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for name in ("after", "before")},
+        **{name: given[name] and f"{_shown(given[name], 'T')}Z" for name in ("after", "before")},
     }
     return urlencode({name: value for name, value in values.items() if value})
 
@@ -213,6 +227,11 @@ def _ids(asked: Mapping[str, Any], client_id: UUID | None) -> tuple[set[UUID] | 
 def _instant(text: str) -> datetime | None:
     try:
         at = parse_datetime(text)
+        return at and utc(at if at.tzinfo else at.replace(tzinfo=UTC))
     except ValueError:
         return None
-    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _shown(at: datetime, between: str) -> str:
+    """In UTC, to the second. `strftime` would leave out the zeros of a year before 1000."""
+    return at.replace(tzinfo=None, microsecond=0).isoformat(between)

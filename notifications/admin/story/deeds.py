@@ -26,6 +26,7 @@ from notifications.status import Status
 from notifications.story.acts import Deed
 from notifyq.console import Page, add_page, instant
 from notifyq.roles import OPERATE
+from notifyq.runtime.instants import utc
 
 LIVE_HOURS_MOST = 87_600
 UNITS = frozenset({1, 60, 3600, 86_400})
@@ -149,8 +150,8 @@ def _instant(text: str) -> datetime:
     """With the offset that console.js sends; without one it is UTC, as the field's label says."""
     try:
         at = datetime.fromisoformat(text)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return utc(at if at.tzinfo else at.replace(tzinfo=UTC))
+    except ValueError:
         raise Unclear("The time must be a date and a time, such as 2030-01-31T08:00.") from None
 
 
