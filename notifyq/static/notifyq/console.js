@@ -125,9 +125,9 @@ function tiePicker(picker) {
 function tieZone(place, pickers) {
   const button = document.createElement("button");
   button.type = "button";
-  const isAway = offsetName() !== "UTC";
+  const isAway = !["UTC", "Etc/UTC"].includes(OWN_ZONE);
   const show = () => {
-    const name = chosen === "utc" || OWN_ZONE === "UTC" ? "UTC" : `${OWN_NAME} (${offsetName()})`;
+    const name = chosen === "utc" || !isAway ? "UTC" : `${OWN_NAME} (${offsetName()})`;
     place.replaceChildren(`Times in ${name} `, ...(isAway ? [button] : []));
     button.textContent = chosen === "utc" ? `Show ${OWN_NAME}` : "Show UTC";
     pickers.forEach((shows) => shows());
