@@ -20,7 +20,7 @@ from notifications.admin.filters import DoneFilter, PersonFilter
 from notifications.models import Control, ControlAct
 from notifications.pausing import PauseScope
 from notifications.selectors import client_name_of
-from notifyq.console import ReadOnlyAdmin, instant, scrubs
+from notifyq.console import AdminMixin, ReadOnlyAdmin, instant, scrubs
 
 PAUSED_CLIENT = f"{PauseScope.CLIENT} "
 
@@ -64,7 +64,7 @@ def acts_address(control: Control, name: str = "") -> str:
     return f"{reverse('admin:notifications_controlact_changelist')}?{urlencode(query)}"
 
 
-class HasActs:
+class HasActs(AdminMixin):
     """For the admin of what people act upon: its history is the record that every act leaves, and not only the
     console's own."""
 
@@ -74,7 +74,7 @@ class HasActs:
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Leads to the record."""
-        row = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
-        if not self.has_view_permission(request, row):  # type: ignore[attr-defined]
+        row = self.get_object(request, unquote(object_id))
+        if not self.has_view_permission(request, row):
             raise PermissionDenied
         return redirect(acts_address(self.control, "" if row is None else getattr(row, "control_name", str(row))))

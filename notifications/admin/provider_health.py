@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -17,7 +16,7 @@ from notifications.admin.breaker_page import OPERATE, STATE_TONES, TRIP, WORKERS
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.breaker import BreakerState
 from notifications.models import Control, ProviderHealth, ProviderPace
-from notifyq.console import ReadOnlyAdmin, asks_first, badge, instant
+from notifyq.console import OwnPage, ReadOnlyAdmin, asks_first, badge, instant
 
 
 def _stand(row: ProviderHealth) -> str:
@@ -25,7 +24,7 @@ def _stand(row: ProviderHealth) -> str:
 
 
 @admin.register(ProviderHealth)
-class ProviderHealthAdmin(HasActs, ReadOnlyAdmin):
+class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
     """One row for each provider that has ever failed, or was tripped; never changed but by trips and resets."""
 
     control = Control.BREAKER
@@ -61,20 +60,9 @@ class ProviderHealthAdmin(HasActs, ReadOnlyAdmin):
         more = {"title": "Providers", "acts_address": acts_address(Control.BREAKER)}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """One breaker. Only looks; what it offers to do has addresses of its own."""
-        if request.method not in ("GET", "HEAD"):
-            raise PermissionDenied
-        row = self.get_object(request, unquote(object_id))
-        if not self.has_view_permission(request, row):
-            raise PermissionDenied
-        if row is None:
-            # What the admin does itself; the stubs leave it out.
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
-        page = {**self.admin_site.each_context(request), "title": f"Provider {row.provider} for {row.channel}"}
-        return TemplateResponse(request, "console/breaker.html", {**page, "opts": self.opts, **page_of(request, row)})
+    def show(self, request: HttpRequest, row: ProviderHealth) -> HttpResponse:
+        page = {**self.headed(request, f"Provider {row.provider} for {row.channel}"), **page_of(request, row)}
+        return TemplateResponse(request, "console/breaker.html", page)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -6,15 +6,19 @@ page, which the content security policy forbids.
 
 from notifyq.console.asking import asks_first, reason_field
 from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
+from notifyq.console.mixin import AdminMixin
+from notifyq.console.own_page import OwnPage
 from notifyq.console.pages import Link, Page, add_link, add_page
 from notifyq.console.privacy import HIDDEN, hides, scrubbed, scrubs, shortened, shortens
 from notifyq.console.words import badge, instant, masked
 
 __all__ = [
     "HIDDEN",
+    "AdminMixin",
     "EstimatingPaginator",
     "GuardedAdmin",
     "Link",
+    "OwnPage",
     "Page",
     "ReadOnlyAdmin",
     "ReadOnlyInline",

@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -15,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifyq.console import ReadOnlyAdmin, badge, instant
+from notifyq.console import OwnPage, badge, instant
 from webhooks.admin.event_page import page_of
 from webhooks.admin.filters import LIST_FILTERS, bulk_values
 from webhooks.admin.lists import OfOneEvent
@@ -26,7 +24,7 @@ from webhooks.tones import TONES
 
 
 @admin.register(WebhookEvent)
-class WebhookEventAdmin(OfOneEvent, ReadOnlyAdmin):
+class WebhookEventAdmin(OwnPage, OfOneEvent):
     """Those who may can tick some to be delivered again, or go on to all that match."""
 
     change_list_template = "console/webhook_events.html"
@@ -43,20 +41,9 @@ class WebhookEventAdmin(OfOneEvent, ReadOnlyAdmin):
         secrets = ("endpoint__secret_encrypted", "endpoint__previous_secret_encrypted")
         return rows.select_related("endpoint__client").defer(*(("body",) if in_list else ()), *secrets)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """One event. Only looks; what it offers to do has an address of its own."""
-        if request.method not in ("GET", "HEAD"):
-            raise PermissionDenied
-        event = self.get_object(request, unquote(object_id))
-        if not self.has_view_permission(request, event):
-            raise PermissionDenied
-        if event is None:
-            # What the admin does itself; the stubs leave it out.
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
-        page = {**self.admin_site.each_context(request), "title": f"Webhook event {event.pk}", "opts": self.opts}
-        return TemplateResponse(request, "console/webhook_event.html", {**page, **page_of(request, event)})
+    def show(self, request: HttpRequest, row: WebhookEvent) -> HttpResponse:
+        page = {**self.headed(request, f"Webhook event {row.pk}"), **page_of(request, row)}
+        return TemplateResponse(request, "console/webhook_event.html", page)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         shown: tuple[str, ...] = super().get_list_display(request)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -30,40 +28,22 @@ from notifications.story.acts import Form
 from notifications.story.moment import in_order
 from notifications.story.sources import brought
 from notifications.story.why import why
-from notifyq.console import masked
+from notifyq.console import OwnPage, masked
 from notifyq.roles import OPERATE, SEE_PRIVATE
-
-if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
-
-    Base = ModelAdmin[Any]
-else:
-    Base = object
 
 PART = "X-Console-Part"
 """Sent by console.js when it refreshes a part of a page."""
 
 
-class TellsStory(Base):
+class TellsStory(OwnPage):
     """For the admin of notifications."""
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """One notification. Only looks; what it offers to do has addresses of its own."""
-        if request.method not in ("GET", "HEAD"):
-            raise PermissionDenied
-        row = self.get_object(request, unquote(object_id))
-        if not self.has_view_permission(request, row):
-            raise PermissionDenied
-        if row is None:
-            # What the admin does itself; the stubs leave it out.
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined,no-any-return]
-        context = {"opts": self.opts, **story(request, row)}
+    def show(self, request: HttpRequest, row: Notification) -> HttpResponse:
+        context = story(request, row)
         if PART in request.headers:
             return TemplateResponse(request, "console/_story.html", context)
-        page = {**self.admin_site.each_context(request), "title": f"Notification {row.pk}", **(extra_context or {})}
-        return TemplateResponse(request, "console/story.html", {**page, **context})
+        page = {**self.headed(request, f"Notification {row.pk}"), **context}
+        return TemplateResponse(request, "console/story.html", page)
 
 
 def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
