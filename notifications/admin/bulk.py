@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -16,26 +17,19 @@ from django.template.response import TemplateResponse
 
 from notifications import heartbeats, services
 from notifications.admin import bulk_form
-from notifications.admin.bulk_confirmation import (
-    Confirmation,
-    begin_confirmed,
-    form_context,
-    opened,
-    tell_changed,
-    too_old,
-)
+from notifications.admin.bulk_asking import BulkAsking, Errors, Values
+from notifications.admin.bulk_confirmation import Confirmation, form_context
 from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of, kinds
 from notifications.admin.story.deeds import actor_of
 from notifications.admin.tones import STATUS_TONES
-from notifications.errors import FieldError, InvalidRequest
+from notifications.errors import FieldError
 from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
 from notifications.services import BulkPreview, BulkSelection
 from notifications.status import Status
-from notifyq.console import Page, ReadOnlyAdmin, add_page, masked, scrubs
+from notifyq.console import Page, ReadOnlyAdmin, add_page, as_uuid, masked, scrubs
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
 VIEW = "notifications.view_bulkact"
-KIND = "notifications.bulk"
 PER_PAGE = 50
 SILENT_SECONDS = 30.0
 """For so long an act may stand still while workers are heard of; where none is, a few heartbeats are enough."""
@@ -57,40 +51,6 @@ class BulkActAdmin(ReadOnlyAdmin):
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False
-
-
-def preview(request: HttpRequest) -> HttpResponse:
-    """The filter, and what the act would do. Changes nothing."""
-    values = bulk_form.values_of(request.GET)
-    if not values["act"]:
-        return _form(request, values | {"act": "RETRY"})
-    try:
-        selection = bulk_form.read(values)
-    except InvalidRequest as problem:
-        return _form(request, values, problem.errors)
-    return _look(request, values, selection)
-
-
-def begin(request: HttpRequest) -> HttpResponse:
-    """Begin what was confirmed; once for each form, however often it is sent."""
-    confirmed = opened(request.POST.get("confirmation", ""), KIND)
-    if confirmed is None:
-        return too_old(request, "admin:bulk-preview")
-    values = bulk_form.values_of(request.POST)
-    try:
-        selection = bulk_form.read(values)
-    except InvalidRequest as problem:
-        return _form(request, values, problem.errors)
-    if selection.as_json() != confirmed.stored:
-        tell_changed(request)
-        return _look(request, values, selection)
-
-    def ask_again(errors: tuple[FieldError, ...]) -> HttpResponse:
-        seen = services.preview_bulk(selection, confirmed.cutoff)
-        again = Confirmation.of(seen, confirmed.form_id)
-        return _confirm(request, bulk_form.values_from(selection), seen, again, errors)
-
-    return begin_confirmed(request, confirmed, selection, ask_again)
 
 
 def stop(request: HttpRequest, act_id: UUID) -> HttpResponse:
@@ -122,7 +82,7 @@ def fresh(request: HttpRequest, act_id: UUID) -> HttpResponse:
 def listing(request: HttpRequest) -> HttpResponse:
     """The running ones, then the others, the newest first."""
     others = _acts().exclude(status=BulkStatus.RUNNING)
-    before = _uuid(request.GET.get("before", ""))
+    before = as_uuid(request.GET.get("before", ""))
     if before:
         others = others.filter(pk__lt=before)
     page = list(others.order_by("-pk")[: PER_PAGE + 1])
@@ -136,36 +96,53 @@ def listing(request: HttpRequest) -> HttpResponse:
     return page_of(request, "console/bulk_list.html", "Bulk acts", **context)
 
 
-def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
-    shown = bulk_form.shown(values, may_see=request.user.has_perm(SEE_PRIVATE))
-    context = {"values": shown, "errors": by_field(errors), **bulk_form.choices(values)}
-    return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
+class NotificationsAsking(BulkAsking[BulkSelection, BulkPreview]):
+    kind = "notifications.bulk"
+    preview_name = "admin:bulk-preview"
 
+    def values_of(self, given: Mapping[str, str]) -> Values:
+        return bulk_form.values_of(given)
 
-def _look(request: HttpRequest, values: dict[str, str], selection: BulkSelection) -> HttpResponse:
-    seen = services.preview_bulk(selection)
-    # By its id: the form offers clients by that, and shows the one that was read.
-    client = {"client": str(selection.client_id)} if selection.client_id else {}
-    return _confirm(request, values | client, seen, Confirmation.of(seen))
+    def values_from(self, selection: BulkSelection) -> Values:
+        return bulk_form.values_from(selection)
 
+    def blank(self, values: Values) -> Values | None:
+        return None if values["act"] else values | {"act": "RETRY"}
 
-def _confirm(
-    request: HttpRequest,
-    values: dict[str, str],
-    seen: BulkPreview,
-    confirmation: Confirmation,
-    errors: tuple[FieldError, ...] = (),
-) -> HttpResponse:
-    may_see = request.user.has_perm(SEE_PRIVATE)
-    context = {
-        "values": bulk_form.shown(values, may_see=may_see),
-        "errors": by_field(errors),
-        **bulk_form.choices(values),
-        **form_context(request, seen, confirmation, KIND),
-        "sample": [(row, row.recipient if may_see else masked(row.recipient), _tone(row)) for row in seen.sample or ()],
-        "may_be_second_copies": seen.selection.include_unsure or seen.selection.error_code == "UNCONFIRMED",
-    }
-    return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
+    def read(self, values: Values) -> BulkSelection:
+        return bulk_form.read(values)
+
+    def ids_of(self, selection: BulkSelection) -> dict[str, UUID | None]:
+        return {"client": selection.client_id}
+
+    def look(self, selection: BulkSelection, cutoff: datetime | None = None) -> BulkPreview:
+        return services.preview_bulk(selection, cutoff)
+
+    def form(self, request: HttpRequest, values: Values, errors: Errors = ()) -> HttpResponse:
+        return self._page(request, values, errors)
+
+    def confirm(
+        self,
+        request: HttpRequest,
+        values: Values,
+        seen: BulkPreview,
+        confirmation: Confirmation,
+        errors: Errors = (),
+    ) -> HttpResponse:
+        may_see = request.user.has_perm(SEE_PRIVATE)
+        more = {
+            **form_context(request, seen, confirmation, self.kind),
+            "sample": [
+                (row, row.recipient if may_see else masked(row.recipient), _tone(row)) for row in seen.sample or ()
+            ],
+            "may_be_second_copies": seen.selection.include_unsure or seen.selection.error_code == "UNCONFIRMED",
+        }
+        return self._page(request, values, errors, **more)
+
+    def _page(self, request: HttpRequest, values: Values, errors: Errors, **more: Any) -> HttpResponse:
+        shown = bulk_form.shown(values, may_see=request.user.has_perm(SEE_PRIVATE))
+        context = {"values": shown, "errors": by_field(errors), **bulk_form.choices(values), **more}
+        return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
 
 
 def _progress(request: HttpRequest, act: BulkAct) -> dict[str, Any]:
@@ -242,19 +219,13 @@ def _tone(row: Notification) -> str:
     return STATUS_TONES.get(Status(row.status), "quiet")
 
 
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
+ASKING = NotificationsAsking()
 add_kind(
     BULK_ACTIONS,
     Kind(
         noun="notification",
         operate=OPERATE,
-        preview_name="admin:bulk-preview",
+        preview_name=ASKING.preview_name,
         invitation="Act on notifications that match…",
         describe=bulk_form.describe,
         left_alone="past their time to live, or perhaps sent already",
@@ -262,8 +233,8 @@ add_kind(
     ),
 )
 add_page(Page("bulk/", "bulk-list", listing, VIEW))
-add_page(Page("bulk/preview/", "bulk-preview", preview, OPERATE))
-add_page(Page("bulk/begin/", "bulk-begin", begin, OPERATE, ("POST",)))
+add_page(Page("bulk/preview/", "bulk-preview", ASKING.preview, OPERATE))
+add_page(Page("bulk/begin/", "bulk-begin", ASKING.begin, OPERATE, ("POST",)))
 add_page(Page("bulk/<uuid:act_id>/", "bulk-act", act_page, VIEW))
 add_page(Page("bulk/<uuid:act_id>/fresh/", "bulk-act-fresh", fresh, VIEW))
 add_page(Page("bulk/<uuid:act_id>/stop/", "bulk-stop", stop, VIEW, ("POST",)))

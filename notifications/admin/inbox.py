@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 
 from notifications import inbox
 from notifications.admin.notification import OfOneNotification
-from notifications.admin.search import FOUND_MOST, as_uuid
+from notifications.admin.search import FOUND_MOST
 from notifications.models import InboxEntry
-from notifyq.console import badge
+from notifyq.console import as_uuid, badge
 from notifyq.roles import SEE_PRIVATE
 
 

@@ -16,7 +16,7 @@ from notifications import selectors
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.matching import bulk_link, instead_of_waiting
 from notifications.admin.rows import short_id
-from notifications.admin.search import as_uuid, find_notifications, find_same_recipient, find_same_reference
+from notifications.admin.search import find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
 from notifications.admin.story.forms import legal_deeds
 from notifications.admin.story.page import segments_of
@@ -29,7 +29,7 @@ from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, add_page, badge, instant, masked, scrubs
+from notifyq.console import ReadOnlyAdmin, SearchedById, add_page, badge, instant, masked, scrubs
 from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
@@ -186,20 +186,12 @@ def _offered(request: HttpRequest, *, held: bool = True) -> dict[str, Any] | Non
 _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt
 
 
-class OfOneNotification(ReadOnlyAdmin):
+class OfOneNotification(SearchedById, ReadOnlyAdmin):
     """Rows of one notification: searched by its id."""
 
     search_fields: ClassVar[tuple[str, ...]] = ("notification",)
     search_help_text = "The id of a notification."
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        found = as_uuid(term)
-        return (queryset.filter(notification=found) if found else queryset.none()), False
+    search_keys = ("notification",)
 
     @admin.display(description="notification")
     def notification_link(self, row: _OfOne) -> SafeString | str:

@@ -16,9 +16,8 @@ from django.utils.safestring import SafeString
 from notifications.admin.filters import DoneFilter, PersonFilter, newest_of
 from notifications.admin.notification import OfOneNotification
 from notifications.admin.rows import short_id
-from notifications.admin.search import as_uuid
 from notifications.models import OperatorAction
-from notifyq.console import instant, scrubs
+from notifyq.console import as_uuid, instant, scrubs
 
 _OF_BULK = Q(details__has_key="bulkAct")
 

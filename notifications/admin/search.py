@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from notifications import selectors
 from notifications.models import Notification
+from notifyq.console import as_uuid
 
 FOUND_MOST = 500
 
@@ -34,14 +35,6 @@ _MESSAGE = """
 SELECT id FROM notifications_notification
  WHERE provider_message_id = %(text)s AND provider_message_id <> '' LIMIT %(most)s
 """
-
-
-def as_uuid(term: str) -> UUID | None:
-    """The id that `term` spells, or None."""
-    try:
-        return UUID(term)
-    except ValueError:
-        return None
 
 
 def find_notifications(rows: QuerySet[Notification], term: str) -> QuerySet[Notification]:

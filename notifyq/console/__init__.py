@@ -5,6 +5,7 @@ page, which the content security policy forbids.
 """
 
 from notifyq.console.asking import asks_first, reason_field
+from notifyq.console.by_id import SearchedById, as_uuid
 from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.mixin import AdminMixin
 from notifyq.console.own_page import OwnPage
@@ -22,8 +23,10 @@ __all__ = [
     "Page",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
+    "SearchedById",
     "add_link",
     "add_page",
+    "as_uuid",
     "asks_first",
     "badge",
     "hides",

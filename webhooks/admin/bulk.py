@@ -10,17 +10,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from notifications.admin.bulk import by_field, page_of
-from notifications.admin.bulk_confirmation import (
-    Confirmation,
-    begin_confirmed,
-    form_context,
-    opened,
-    tell_changed,
-    too_old,
-)
+from notifications.admin.bulk_asking import BulkAsking, Errors, Values
+from notifications.admin.bulk_confirmation import Confirmation, form_context
 from notifications.admin.bulk_form import client_choices, client_names, pickers
 from notifications.admin.bulk_kinds import Described, Kind, add_kind
-from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BulkAction
 from notifications.status import FINAL as OUTCOMES
 from notifyq.console import Page, add_page, badge, instant
@@ -33,43 +26,9 @@ from webhooks.status import EventStatus
 from webhooks.story import OPERATE, answer_of, host_of
 from webhooks.tones import TONES
 
-KIND = "webhooks.bulk"
 NAMES = ("status", "endpoint", "client", "type", "error_code", "after", "before")
 ENDPOINTS_OFFERED = 500
 TYPES = (*(f"notification.{status.lower()}" for status in sorted(OUTCOMES)), "webhook.test")
-
-
-def preview(request: HttpRequest) -> HttpResponse:
-    """The filter, and what would be delivered again. Changes nothing."""
-    values = _values_of(request.GET)
-    if not any(values.values()):
-        return _form(request, values)
-    try:
-        selection = services.read_redelivery(values)
-    except InvalidRequest as problem:
-        return _form(request, values, problem.errors)
-    return _look(request, values, selection)
-
-
-def begin(request: HttpRequest) -> HttpResponse:
-    """Begin what was confirmed; once for each form, however often it is sent."""
-    confirmed = opened(request.POST.get("confirmation", ""), KIND)
-    if confirmed is None:
-        return too_old(request, "admin:webhook-redeliver-preview")
-    values = _values_of(request.POST)
-    try:
-        selection = services.read_redelivery(values)
-    except InvalidRequest as problem:
-        return _form(request, values, problem.errors)
-    if selection.as_json() != confirmed.stored:
-        tell_changed(request)
-        return _look(request, values, selection)
-
-    def ask_again(errors: tuple[FieldError, ...]) -> HttpResponse:
-        seen = services.preview_redelivery(selection, confirmed.cutoff)
-        return _confirm(request, _values_from(confirmed.stored), seen, Confirmation.of(seen, confirmed.form_id), errors)
-
-    return begin_confirmed(request, confirmed, selection, ask_again)
 
 
 def describe(selections: Sequence[Mapping[str, Any]], may_see: bool) -> list[Described]:
@@ -91,44 +50,49 @@ def _described(stored: Mapping[str, Any], clients: Mapping[str, str], hosts: Map
     return shown
 
 
-def _values_of(given: Mapping[str, str]) -> dict[str, str]:
-    return {name: given.get(name, "").strip() for name in NAMES}
+class RedeliveryAsking(BulkAsking[EventSelection, RedeliveryPreview]):
+    kind = "webhooks.bulk"
+    preview_name = "admin:webhook-redeliver-preview"
+
+    def values_of(self, given: Mapping[str, str]) -> Values:
+        return {name: given.get(name, "").strip() for name in NAMES}
+
+    def values_from(self, selection: EventSelection) -> Values:
+        given: dict[str, Any] = {"status": FINISHED} | selection.as_json()
+        given |= {name: given.get(f"{name}_id", "") for name in ("endpoint", "client")}
+        return {name: str(given.get(name, "")) for name in NAMES}
+
+    def blank(self, values: Values) -> Values | None:
+        return None if any(values.values()) else values
+
+    def read(self, values: Values) -> EventSelection:
+        return services.read_redelivery(values)
+
+    def ids_of(self, selection: EventSelection) -> dict[str, UUID | None]:
+        return {"client": selection.client_id, "endpoint": selection.endpoint_id}
+
+    def look(self, selection: EventSelection, cutoff: datetime | None = None) -> RedeliveryPreview:
+        return services.preview_redelivery(selection, cutoff)
+
+    def form(self, request: HttpRequest, values: Values, errors: Errors = ()) -> HttpResponse:
+        return _page(request, values, errors)
+
+    def confirm(
+        self,
+        request: HttpRequest,
+        values: Values,
+        seen: RedeliveryPreview,
+        confirmation: Confirmation,
+        errors: Errors = (),
+    ) -> HttpResponse:
+        sample = [
+            (row, host_of(row.endpoint), answer_of(row), badge(row.status, TONES[EventStatus(row.status)]))
+            for row in seen.sample or ()
+        ]
+        return _page(request, values, errors, **form_context(request, seen, confirmation, self.kind), sample=sample)
 
 
-def _values_from(stored: Mapping[str, Any]) -> dict[str, str]:
-    """A stored filter as it is typed."""
-    given = {"status": FINISHED} | dict(stored)
-    given |= {name: given.get(f"{name}_id", "") for name in ("endpoint", "client")}
-    return {name: str(given.get(name, "")) for name in NAMES}
-
-
-def _form(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...] = ()) -> HttpResponse:
-    return _page(request, values, errors)
-
-
-def _look(request: HttpRequest, values: dict[str, str], selection: EventSelection) -> HttpResponse:
-    seen = services.preview_redelivery(selection)
-    # By their ids: the form offers them by those, and shows what was read.
-    ids = {"client": selection.client_id, "endpoint": selection.endpoint_id}
-    read = values | {name: str(identity) for name, identity in ids.items() if identity}
-    return _confirm(request, read, seen, Confirmation.of(seen))
-
-
-def _confirm(
-    request: HttpRequest,
-    values: dict[str, str],
-    seen: RedeliveryPreview,
-    confirmation: Confirmation,
-    errors: tuple[FieldError, ...] = (),
-) -> HttpResponse:
-    sample = [
-        (row, host_of(row.endpoint), answer_of(row), badge(row.status, TONES[EventStatus(row.status)]))
-        for row in seen.sample or ()
-    ]
-    return _page(request, values, errors, **form_context(request, seen, confirmation, KIND), sample=sample)
-
-
-def _page(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError, ...], **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, values: Values, errors: Errors, **more: Any) -> HttpResponse:
     context = {
         "values": values,
         "errors": by_field(errors),
@@ -142,17 +106,20 @@ def _page(request: HttpRequest, values: dict[str, str], errors: tuple[FieldError
     return page_of(request, "console/redeliver_preview.html", "Redeliver every webhook event that matches", **context)
 
 
+ASKING = RedeliveryAsking()
 add_kind(
     [BulkAction.REDELIVER],
     Kind(
         noun="webhook event",
         operate=OPERATE,
-        preview_name="admin:webhook-redeliver-preview",
+        preview_name=ASKING.preview_name,
         invitation="Redeliver webhook events that match…",
         describe=describe,
         left_alone="their endpoint is disabled or deleted",
         moved_on="redelivered by somebody else meanwhile",
     ),
 )
-add_page(Page("webhooks/webhookevent/redeliver-all/", "webhook-redeliver-preview", preview, OPERATE))
-add_page(Page("webhooks/webhookevent/redeliver-all/begin/", "webhook-redeliver-begin", begin, OPERATE, ("POST",)))
+add_page(Page("webhooks/webhookevent/redeliver-all/", "webhook-redeliver-preview", ASKING.preview, OPERATE))
+add_page(
+    Page("webhooks/webhookevent/redeliver-all/begin/", "webhook-redeliver-begin", ASKING.begin, OPERATE, ("POST",))
+)

@@ -13,10 +13,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifyq.console import OwnPage, badge, instant
+from notifyq.console import OwnPage, ReadOnlyAdmin, SearchedById, badge, instant
 from webhooks.admin.event_page import page_of
 from webhooks.admin.filters import LIST_FILTERS, bulk_values
-from webhooks.admin.lists import OfOneEvent
 from webhooks.models import WebhookEvent
 from webhooks.status import EventStatus
 from webhooks.story import OPERATE, answer_of, host_of
@@ -24,7 +23,7 @@ from webhooks.tones import TONES
 
 
 @admin.register(WebhookEvent)
-class WebhookEventAdmin(OwnPage, OfOneEvent):
+class WebhookEventAdmin(OwnPage, SearchedById, ReadOnlyAdmin):
     """Those who may can tick some to be delivered again, or go on to all that match."""
 
     change_list_template = "console/webhook_events.html"

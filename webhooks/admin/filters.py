@@ -12,8 +12,8 @@ from django.http import HttpRequest
 
 from notifications import selectors
 from notifications.admin.filters import CreatedFilter, TextFilter
-from notifications.admin.search import as_uuid
 from notifications.models import Client
+from notifyq.console import as_uuid
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.services.bulk import FINISHED
 from webhooks.status import FINAL, EventStatus

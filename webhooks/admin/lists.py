@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications.admin.search import as_uuid
 from notifications.errors import NotFound
-from notifyq.console import ReadOnlyAdmin, asks_first, badge, hides, instant, scrubs
+from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs
 from webhooks import services
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 from webhooks.story import OPERATE, place_of
@@ -36,7 +35,7 @@ def stand(endpoint: WebhookEndpoint) -> str:
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(ReadOnlyAdmin):
+class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
     masks: ClassVar = {"place": "host", "description": scrubs("description")}
     list_display = ("short_id", "client", "state", "place", "description", "since")
     list_display_links = ("short_id",)
@@ -44,6 +43,7 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_filter = ("enabled", "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
+    search_keys = ("pk",)
     fieldsets = (
         (None, {"fields": ("state", "client", "place", "description", "events", "its_events")}),
         ("Health", {"fields": ("failing_since", "disabled_at", "disabled_reason", "deleted_at")}),
@@ -56,15 +56,6 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
         return rows.defer("secret_encrypted", "previous_secret_encrypted")
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint], search_term: str
-    ) -> tuple[QuerySet[WebhookEndpoint], bool]:
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        found = as_uuid(term)
-        return (queryset.filter(pk=found) if found else queryset.none()), False
 
     @admin.display(description="id")
     def short_id(self, endpoint: WebhookEndpoint) -> SafeString:
@@ -135,28 +126,8 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
         return badge("failing", "wait") if endpoint.failing_since else badge("enabled", "good")
 
 
-class OfOneEvent(ReadOnlyAdmin):
-    """Rows that are found by the id of an event, its notification or its endpoint."""
-
-    search_keys: ClassVar[tuple[str, ...]] = ()
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        found = as_uuid(term)
-        if found is None:
-            return queryset.none(), False
-        condition = Q()
-        for key in self.search_keys:  # each is the beginning of an index
-            condition |= Q(**{key: found})
-        return queryset.filter(condition), False
-
-
 @admin.register(WebhookAttempt)
-class WebhookAttemptAdmin(OfOneEvent):
+class WebhookAttemptAdmin(SearchedById, ReadOnlyAdmin):
     masks: ClassVar = {"response_excerpt": hides("response_excerpt")}
     ordering = ("-id",)
     list_display = ("id", "event_id", "number", "response_status", "error_code", "finished_at", "worker_id")
@@ -170,7 +141,7 @@ class WebhookAttemptAdmin(OfOneEvent):
 
 
 @admin.register(Redelivery)
-class RedeliveryAdmin(OfOneEvent):
+class RedeliveryAdmin(SearchedById, ReadOnlyAdmin):
     """Who had what delivered again, and why."""
 
     masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}

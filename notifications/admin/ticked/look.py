@@ -11,9 +11,9 @@ from django.http import HttpRequest
 
 from notifications import selectors
 from notifications.admin.rows import Row, row_of, short_id
-from notifications.admin.search import as_uuid
 from notifications.models import Notification
 from notifications.story.acts import Deed, hindrance
+from notifyq.console import as_uuid
 
 GONE = "it is not there any more"
 
