@@ -7,10 +7,11 @@ from typing import Any
 from notifications.api.json_schema import Schema, instant, one_of, or_null, reference, text, whole, whole_object
 from notifications.channel import Channel
 from notifications.models import Action, ActorKind
+from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.request.times import AHEAD_MAX_SECONDS
 from notifications.services.acts import REASON_MAX_LENGTH
 from notifications.services.resolve import OUTCOMES
-from notifications.services.retry import LIMIT_MOST, PROVIDER_MAX_LENGTH
+from notifications.services.retry import LIMIT_MOST
 from notifications.status import Status
 
 _REASON = text("Why, for the record; shown in `operatorActions`.", REASON_MAX_LENGTH)
@@ -67,7 +68,7 @@ RETRY_MANY_REQUEST = _request(
     {
         "status": or_null(one_of(_RETRYABLE, "`DEAD_LETTERED` when absent.")),
         "channel": or_null(one_of(Channel, "Only this channel.")),
-        "provider": or_null(text("Only those whose last attempt went to this provider.", PROVIDER_MAX_LENGTH)),
+        "provider": or_null(text("Only those whose last attempt went to this provider.", NAME_LENGTH_MOST)),
         "errorCode": or_null(
             text("Only those with this last error. Those that may have been sent are left out without it.", 255)
         ),

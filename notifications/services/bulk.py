@@ -13,6 +13,7 @@ from notifications import accounts, queue, selectors
 from notifications.channel import Channel
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import BULK_ACTIONS, Action, BulkAct, Notification
+from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.queue import RETRYABLE, Act, Actor, BulkCount, BulkFilter, BulkSelection
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_filter
@@ -32,7 +33,6 @@ RATE_DEFAULT, RATE_MOST = 100, 1_000
 SAMPLE_SIZE = 10
 CONFIRMED_WITHIN = timedelta(days=1)
 """How long after its look an act may be confirmed, at most."""
-PROVIDER_MAX_LENGTH = 40
 _NAIVE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?", re.ASCII)
 
 
@@ -75,7 +75,7 @@ def read_bulk(raw: Mapping[str, str]) -> BulkSelection:
         action=action,
         status=Status(status) if status else STATUSES[action][0],
         channel=Channel[channel] if channel else None,
-        provider=fields.text("provider", max_length=PROVIDER_MAX_LENGTH),
+        provider=fields.text("provider", max_length=NAME_LENGTH_MOST),
         error_code=fields.text("error_code", max_length=LABEL_MAX_LENGTH),
         client_id=read_client(fields),
         recipient=_recipient(fields),

@@ -10,6 +10,7 @@ from notifications import queue, selectors
 from notifications.channel import Channel
 from notifications.errors import InvalidRequest, PastExpiry, TooLate
 from notifications.models import Action, Notification
+from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.queue import RETRYABLE, Act, Actor, Selection
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields
 from notifications.request.times import read_instant
@@ -18,7 +19,6 @@ from notifications.status import Status
 
 EXPIRY_NEEDED = "is needed: the time to live of this notification is over"
 LIMIT_MOST = 1000
-PROVIDER_MAX_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _read_selection(fields: Fields, now: datetime) -> Selection:
     return Selection(
         status=Status(status) if status else Status.DEAD_LETTERED,
         channel=Channel[channel] if channel else None,
-        provider=fields.text("provider", max_length=PROVIDER_MAX_LENGTH),
+        provider=fields.text("provider", max_length=NAME_LENGTH_MOST),
         error_code=fields.text("error_code", max_length=LABEL_MAX_LENGTH),
         finished_after=read_instant(fields, "finished_after"),
         finished_before=min(before, now) if before else now,

@@ -1,21 +1,13 @@
-from typing import Any
-
 from django.apps.registry import Apps
-from django.contrib.auth.management import create_permissions
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from notifyq import roles
+from notifyq.role_migrations import provide_for
 
 
 def make_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    for label in ("auth", *roles.APPS):
-        app: Any = apps.get_app_config(label)
-        # Django makes them when all migrations are over, and does nothing for an app without models.
-        app.models_module = True
-        create_permissions(app, verbosity=0, apps=apps, using=schema_editor.connection.alias)
-        app.models_module = None
-    roles.provide(apps.get_model("auth", "Group"), apps.get_model("auth", "Permission"))
+    provide_for(apps, schema_editor, "auth", *roles.APPS)
 
 
 def remove_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -23,7 +15,7 @@ def remove_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    """The groups of the console. Whoever adds a permission adds a migration that calls `roles.provide` again."""
+    """The groups of the console. Whoever adds a permission adds a migration that calls `provide_for` again."""
 
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),

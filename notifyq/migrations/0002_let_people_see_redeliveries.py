@@ -1,20 +1,12 @@
-from typing import Any
-
 from django.apps.registry import Apps
-from django.contrib.auth.management import create_permissions
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from notifyq import roles
+from notifyq.role_migrations import provide_for
 
 
 def give(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    app: Any = apps.get_app_config("webhooks")
-    # Django makes them when all migrations are over, and does nothing for an app without models.
-    app.models_module = True
-    create_permissions(app, verbosity=0, apps=apps, using=schema_editor.connection.alias)
-    app.models_module = None
-    roles.provide(apps.get_model("auth", "Group"), apps.get_model("auth", "Permission"))
+    provide_for(apps, schema_editor, "webhooks")
 
 
 class Migration(migrations.Migration):

@@ -17,6 +17,7 @@ from notifications.admin.search import find_ids, labelled
 from notifications.channel import Channel
 from notifications.models import Client
 from notifications.outcome import UNCONFIRMED
+from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.request import canonical_filter
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
 from notifications.undelivered import NONE, Kind, Wanted
@@ -25,7 +26,6 @@ from notifyq.console.sealed import PRIVATE, UNREADABLE, Unopened, opened, seal
 from notifyq.runtime.instants import NoSuchTime, utc
 
 RECIPIENT_MAX_LENGTH = 1024
-PROVIDER_MAX_LENGTH = 40
 CODE_MAX_LENGTH = 64
 LABELLED_MOST = 5_000
 """How many of one recipient or reference are looked through, the newest."""
@@ -48,7 +48,7 @@ class InstantInput(forms.DateTimeInput):
 
     def format_value(self, value: Any) -> str | None:
         at = value if isinstance(value, datetime) else _instant(str(value or ""))
-        return _shown(at, "T") if at else None
+        return _shown(at) if at else None
 
 
 class InstantField(forms.DateTimeField):
@@ -69,7 +69,7 @@ class FilterForm(forms.Form):
 
     kind = forms.ChoiceField(choices=list(KINDS.items()), required=False)
     channel = forms.ChoiceField(choices=[("", "any"), *((c.value, c.value) for c in Channel)], required=False)
-    provider = forms.CharField(max_length=PROVIDER_MAX_LENGTH, required=False)
+    provider = forms.CharField(max_length=NAME_LENGTH_MOST, required=False)
     error_code = forms.CharField(max_length=CODE_MAX_LENGTH, required=False)
     client = forms.ModelChoiceField(Client.objects.all(), required=False, empty_label="any", label="Client")
     recipient = forms.CharField(max_length=RECIPIENT_MAX_LENGTH, required=False)
@@ -209,7 +209,7 @@ def bulk_query(asked: Filter) -> str:
         **{name: given[name] for name in ("channel", "provider", "error_code", "reference")},
         "recipient": seal(given["recipient"]),
         "client": wanted.client_id,
-        **{name: given[name] and f"{_shown(given[name], 'T')}Z" for name in ("after", "before")},
+        **{name: given[name] and f"{_shown(given[name])}Z" for name in ("after", "before")},
     }
     return urlencode({name: value for name, value in values.items() if value})
 
@@ -232,6 +232,6 @@ def _instant(text: str) -> datetime | None:
         return None
 
 
-def _shown(at: datetime, between: str) -> str:
+def _shown(at: datetime) -> str:
     """In UTC, to the second. `strftime` would leave out the zeros of a year before 1000."""
-    return at.replace(tzinfo=None, microsecond=0).isoformat(between)
+    return at.replace(tzinfo=None, microsecond=0).isoformat()
