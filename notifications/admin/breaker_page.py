@@ -116,7 +116,7 @@ class TripForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [(_key(view), _label(view)) for view in selectors.breakers()]
-        self.fields["which"].choices = [("", "Choose one"), *choices]  # type: ignore[attr-defined]
+        self.fields["which"].choices = [("", "Choose one"), *choices]  # type: ignore[attr-defined]  # it is a choice
 
 
 def trip_page(request: HttpRequest, shown: dict[str, Any]) -> HttpResponse:

@@ -34,7 +34,7 @@ class BulkFilter(admin.SimpleListFilter):
         return [(value, text) for value, text in self.CHOICES if value]
 
     # Django's has "All" for what is shown when nothing is chosen.
-    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:  # type: ignore[override]  # the stubs want a list
         for value, text in self.CHOICES:
             changes, removed = ({self.parameter_name: value}, []) if value else ({}, [self.parameter_name])
             query = changelist.get_query_string(changes, removed)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import Count
@@ -63,12 +64,12 @@ def sample_bulk(
 
 
 @contextmanager
-def given_up_after(seconds: float) -> Iterator[list]:  # type: ignore[type-arg]
+def given_up_after(seconds: float) -> Iterator[list[Any]]:
     """What takes longer is broken off, and the list stays empty."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(seconds * 1000)}ms"])
-            outcome: list = []  # type: ignore[type-arg]
+            outcome: list[Any] = []
             yield outcome
             cursor.execute("SELECT set_config('statement_timeout', '0', true)")
     except OperationalError as error:

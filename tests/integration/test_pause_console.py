@@ -99,3 +99,50 @@ def test_commands__of_a_client__call_it_by_its_name(billing: Client, capsys: pyt
     assert (first, third) == ("CLIENT billing is paused", "CLIENT billing goes on")
     assert second.startswith("CLIENT billing was paused already, by command:")
     assert second.endswith("UTC: they asked")
+
+
+@pytest.fixture
+def console(client, django_user_model):
+    client.force_login(django_user_model.objects.create(username="ops", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_console__pause_and_resume__are_done_by_the_services_and_recorded(console):
+    from django.contrib.admin.models import LogEntry
+
+    add_page = reverse("admin:notifications_pause_add")
+    assert console.post(add_page, {"scope": "CHANNEL", "value": "SMS", "reason": "why"}).status_code == 302
+    made = Pause.objects.get()
+    assert (made.scope, made.value, made.reason, made.created_by) == ("CHANNEL", "SMS", "why", "ops")
+
+    listed = reverse("admin:notifications_pause_changelist")
+    action = {"action": "resume_sending", "_selected_action": [str(made.pk)]}
+    action |= {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "it is over"}
+    assert console.post(listed, action).status_code == 302
+
+    assert Pause.objects.get().ended_at is not None
+    assert sorted(LogEntry.objects.values_list("object_id", "action_flag")) == [(str(made.pk), 1), (str(made.pk), 2)]
+
+
+@pytest.mark.parametrize(("scope", "value"), [("CHANNEL", "FAX"), ("ALL", "x"), ("CLIENT", "nobody"), ("", "")])
+def test_console__wrong_value__is_told_at_the_field(console, scope, value):
+    page = console.post(reverse("admin:notifications_pause_add"), {"scope": scope, "value": value})
+
+    assert page.status_code == 200
+    assert page.context["adminform"].errors
+    assert not Pause.objects.exists()
+
+
+def test_console__without_the_permission__neither_pauses_nor_resumes(client, django_user_model):
+    from django.contrib.auth.models import Permission
+
+    user = django_user_model.objects.create(username="reader", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_pause"))
+    client.force_login(user)
+    made, _ = services.pause("ALL", by="a test")
+
+    assert client.post(reverse("admin:notifications_pause_add"), {"scope": "ALL"}).status_code == 403
+    action = {"action": "resume_sending", "_selected_action": [str(made.pk)]}
+    action |= {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "it is over"}
+    assert client.post(reverse("admin:notifications_pause_changelist"), action).status_code == 403
+    assert Pause.objects.get().ended_at is None
