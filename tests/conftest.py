@@ -3,6 +3,7 @@
 import os
 
 from tests.support.emptying import quick_flush as quick_flush
+from tests.support.fixed import fixed_anew as fixed_anew
 from tests.support.hangup import hang_up as hang_up
 from tests.support.order import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.support.order import pytest_xdist_auto_num_workers as pytest_xdist_auto_num_workers

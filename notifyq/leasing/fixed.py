@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from django.db import connection
@@ -12,6 +11,10 @@ from django.db.models import QuerySet
 from notifyq.leasing.claim import passing_over_held
 
 Rows = QuerySet[Any, tuple[Any, ...]]
+Build = Callable[[], Rows]
+Statement = tuple[str, tuple[Any, ...]]
+
+_MADE: dict[Build, Statement] = {}
 
 
 class Fixed:
@@ -25,17 +28,13 @@ class Fixed:
             meant, which leaves out JSON.
     """
 
-    def __init__(self, build: Callable[[], Rows]) -> None:
+    def __init__(self, build: Build) -> None:
         self._build = build
-
-    @cached_property
-    def _statement(self) -> tuple[str, tuple[Any, ...]]:
-        return _statement_of(self._build())
 
     def rows(self) -> list[tuple[Any, ...]]:
         """What it finds now."""
         with connection.cursor() as cursor:
-            cursor.execute(*self._statement)
+            cursor.execute(*_made(self._build))
             return list(cursor.fetchall())
 
 
@@ -46,24 +45,28 @@ class FixedLock:
         build: the rows in their order, as for `Fixed`.
     """
 
-    def __init__(self, build: Callable[[], Rows]) -> None:
-        self._build = build
-
-    @cached_property
-    def _statement(self) -> tuple[str, tuple[Any, ...]]:
-        return _statement_of(passing_over_held(self._build()))
+    def __init__(self, build: Build) -> None:
+        self._build = lambda: passing_over_held(build())
 
     def rows(self, limit: int) -> list[tuple[Any, ...]]:
         """Lock up to `limit` of them, passing over those that somebody else holds; see `notifyq.leasing.lock`.
 
         Locks: FOR NO KEY UPDATE SKIP LOCKED on the rows returned, until the transaction ends.
         """
-        text, parameters = self._statement
+        text, parameters = _made(self._build)
         with connection.cursor() as cursor:
             cursor.execute(f"{text} LIMIT %s", (*parameters, limit))  # PostgreSQL takes it behind the locks as well
             return list(cursor.fetchall())
 
 
-def _statement_of(rows: Rows) -> tuple[str, tuple[Any, ...]]:
-    text, parameters = rows.query.sql_with_params()
-    return text, parameters
+def forget_made() -> None:
+    """Have every text made anew: what its query was made of has changed, as a test may have it."""
+    _MADE.clear()
+
+
+def _made(build: Build) -> Statement:
+    made = _MADE.get(build)
+    if made is None:
+        text, parameters = build().query.sql_with_params()
+        made = _MADE[build] = text, parameters
+    return made
