@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter as Tally
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, Protocol
 
 import psycopg
@@ -32,14 +33,18 @@ CACHE_MOST_SECONDS = 60.0
 COUNTED_MOST = 10_000
 """How far one channel and priority is counted; beyond it the planner's estimate stands in. Counting a backlog of
 hundreds of thousands takes over a second where the pages have just changed, and slows down those who work it off."""
+COUNTED_LEAST = 1_000
+"""How far each is counted once all together took COUNTING_SECONDS, as they do where the pages have just changed."""
+COUNTING_SECONDS = 0.03
 
+# The orders name the index: without them, a table that was never analyzed is read through another one.
 # Index notification_claim_channel, index-only but for pages changed since the last vacuum.
 WAITING = """
-SELECT c, p, (SELECT count(*) FROM (
-           SELECT 1 FROM notifications_notification
-            WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = c AND rank = p
-            LIMIT %(most)s) AS capped)
-  FROM unnest(%(channels)s::text[]) AS c, unnest(%(priorities)s::int[]) AS p
+SELECT count(*) FROM (
+       SELECT 1 FROM notifications_notification
+        WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL
+          AND channel = %(channel)s AND rank = %(priority)s
+        ORDER BY channel, rank, due_at, id LIMIT %(most)s) AS capped
 """
 ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
@@ -59,14 +64,17 @@ SELECT channel, priority, count(*) FROM (
 """
 # Index notification_lease: exactly the PROCESSING rows have a lease, no more than the workers have seats.
 PROCESSING = """
-SELECT channel, priority, count(*), count(*) FILTER (WHERE lease_expires_at < now()) FROM notifications_notification
- WHERE lease_expires_at IS NOT NULL GROUP BY channel, priority
+SELECT channel, priority, count(*), count(*) FILTER (WHERE lease_expires_at < now()) FROM (
+       SELECT channel, priority, lease_expires_at FROM notifications_notification
+        WHERE lease_expires_at IS NOT NULL ORDER BY lease_expires_at LIMIT %(most)s) AS capped
+ GROUP BY channel, priority
 """
-# Index notification_reconciling.
+# Index notification_undelivered: the oldest of them, so that the one unconfirmed for longest is among them.
 RECONCILING = """
-SELECT channel, priority, count(*), max(extract(epoch FROM now() - unconfirmed_at))::float8
-  FROM notifications_notification
- WHERE status = 'RECONCILING' GROUP BY channel, priority
+SELECT channel, priority, count(*), max(extract(epoch FROM now() - unconfirmed_at))::float8 FROM (
+       SELECT channel, priority, unconfirmed_at FROM notifications_notification
+        WHERE status = 'RECONCILING' ORDER BY finished_at, id LIMIT %(most)s) AS capped
+ GROUP BY channel, priority
 """
 # Index receipt_waiting.
 RECEIPTS = """
@@ -99,7 +107,8 @@ SELECT count(*) FILTER (WHERE p.enabled), count(*) FILTER (WHERE p.enabled AND p
 """
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_queue_depth": (
-        f"Notifications not yet finished; beyond {COUNTED_MOST} of a channel and priority, an estimate.",
+        f"Notifications not yet finished; beyond {COUNTED_MOST} of a channel and priority, and if that takes long "
+        f"beyond {COUNTED_LEAST}, an estimate.",
         ("status", "channel", "priority"),
     ),
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
@@ -137,7 +146,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_scrape_failed": ("1 if figures that come from the database are missing.", ()),
 }
 BREAKER_LEVELS = {BreakerState.CLOSED: 0, BreakerState.HALF_OPEN: 1, BreakerState.OPEN: 2}
-CELLS = {"channels": [c.value for c in Channel], "priorities": [p.value for p in Priority]}
+PRIORITIES = {"priorities": [p.value for p in Priority]}
 
 
 class QueueCollector:
@@ -216,7 +225,7 @@ def _read(part: Part, looking: Probe, figures: _Figures) -> bool:
 
 
 def _oldest_due(looking: Probe, figures: _Figures) -> None:
-    ((age,),) = looking.rows(OLDEST_DUE, CELLS, seconds=STATEMENT_SECONDS)
+    ((age,),) = looking.rows(OLDEST_DUE, PRIORITIES, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_oldest_due_age_seconds", age or 0)
 
 
@@ -244,7 +253,7 @@ def _breakers(looking: Probe, figures: _Figures) -> None:
 
 
 def _processing(looking: Probe, figures: _Figures) -> None:
-    rows = looking.rows(PROCESSING, seconds=STATEMENT_SECONDS)
+    rows = looking.rows(PROCESSING, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
     figures.set_depth(Status.PROCESSING, [row[:3] for row in rows])
     figures.set("notifyq_leases_expired", sum(row[3] for row in rows))
 
@@ -252,22 +261,30 @@ def _processing(looking: Probe, figures: _Figures) -> None:
 def _pending(looking: Probe, figures: _Figures) -> None:
     suspect = looking.rows(SUSPECT, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_suspects", sum(row[2] for row in suspect))
-    counted = looking.rows(WAITING, {**CELLS, "most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
     parked = looking.rows(PARKED, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_parked", sum(row[2] for row in parked))
-    waiting = [(channel, priority, _estimated(looking, channel, priority, n)) for channel, priority, n in counted]
-    figures.set_depth(Status.PENDING, [*waiting, *suspect, *parked])
+    figures.set_depth(Status.PENDING, [*_waiting(looking), *suspect, *parked])
 
 
-def _estimated(looking: Probe, channel: str, priority: int, count: int) -> int:
-    if count < COUNTED_MOST:
-        return count
-    ((plan,),) = looking.rows(ESTIMATE, {"channel": channel, "priority": priority}, seconds=STATEMENT_SECONDS)
-    return max(count, int(plan[0]["Plan"]["Plan Rows"]))
+def _waiting(looking: Probe) -> list[tuple[str, int, int]]:
+    """(channel, priority, count), the count an estimate beyond what is counted."""
+    began = time.monotonic()
+    counts = []
+    for channel, priority in product(Channel, Priority):
+        cell = {"channel": channel.value, "priority": priority.value}
+        most = COUNTED_MOST if time.monotonic() - began < COUNTING_SECONDS else COUNTED_LEAST
+        ((count,),) = looking.rows(WAITING, {**cell, "most": most}, seconds=STATEMENT_SECONDS)
+        counts.append((channel.value, priority.value, count if count < most else max(count, _estimate(looking, cell))))
+    return counts
+
+
+def _estimate(looking: Probe, cell: Mapping[str, object]) -> int:
+    ((plan,),) = looking.rows(ESTIMATE, cell, seconds=STATEMENT_SECONDS)
+    return int(plan[0]["Plan"]["Plan Rows"])
 
 
 def _reconciling(looking: Probe, figures: _Figures) -> None:
-    rows = looking.rows(RECONCILING, seconds=STATEMENT_SECONDS)
+    rows = looking.rows(RECONCILING, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
     figures.set_depth(Status.RECONCILING, [row[:3] for row in rows])
     figures.set("notifyq_reconciling_oldest_age_seconds", max((row[3] or 0.0 for row in rows), default=0.0))
 

@@ -52,6 +52,8 @@ class StatusFilter(admin.SimpleListFilter):
         return [(status.value, status.value) for status in Status]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
+        if self.value() == Status.PROCESSING:
+            queryset = queryset.filter(lease_expires_at__isnull=False)  # so are all of them, and it is an index
         return queryset.filter(status=self.value()) if self.value() in set(Status) else queryset
 
 

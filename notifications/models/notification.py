@@ -164,8 +164,9 @@ class Notification(LeasedModel):
             models.Index(
                 "unconfirmed_provider", "due_at", "id", condition=RECONCILING, name="notification_reconciling"
             ),
-            # For operators: what waits, in an order that nothing changes.
+            # For operators: what waits, in an order that nothing changes; and for a reason that few may have.
             models.Index("id", condition=PENDING, name="notification_waiting"),
+            models.Index("waiting_reason", "id", condition=~Q(waiting_reason=""), name="notification_reason"),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="notification_lease"),
             models.Index("expires_at", condition=PENDING & Q(expires_at__isnull=False), name="notification_expiry"),
             models.Index("client", "id", name="notification_client"),

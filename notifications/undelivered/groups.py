@@ -11,6 +11,7 @@ from django.db import connection
 
 from notifications.status import Status
 from notifications.undelivered.wanted import MAY_HAVE_BEEN_SENT, UNDELIVERED, Kind
+from notifyq.runtime.index_order import in_index_order
 
 GROUPED_MOST = 20_000
 """How many of each status are looked at, the latest."""
@@ -111,9 +112,10 @@ def summarize(kind: Kind, order: str = "count", most: int | None = None) -> Summ
     Returns:
         The figures are exact up to GROUPED_MOST of a status, and of the latest so many beyond.
     """
-    parts = {status: _parts(status) for status in UNDELIVERED}
+    with in_index_order():
+        parts = {status: _parts(status) for status in UNDELIVERED}
+        full = {status for status, groups in parts.items() if _are_more(status, groups)}
     counts = {each: sum(group.count for group in _of(each, parts)) for each in Kind}
-    full = {status for status, groups in parts.items() if _are_more(status, groups)}
     most = GROUPS_MOST if most is None else most
     groups = sorted(_joined(_of(kind, parts)), key=ORDERS[order], reverse=True)
     return Summary(

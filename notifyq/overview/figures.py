@@ -20,6 +20,7 @@ from notifyq.overview.attention import Concern, Seen, concerns
 from notifyq.overview.charts import Chart, Span, chart
 from notifyq.overview.troubles import Ended, OldestDue, read_troubles
 from notifyq.queue_metrics import COUNTED_MOST, QueueCollector
+from notifyq.runtime.index_order import in_index_order
 
 LATEST = 1_000
 WAITING = (Status.PENDING, Status.PROCESSING, Status.RECONCILING)
@@ -87,8 +88,13 @@ def read(span: Span) -> Overview:
     Raises:
         DatabaseError: the database is away.
     """
-    now = selectors.database_now()
     figures = _Figures()
+    with in_index_order():
+        return _read(span, figures)
+
+
+def _read(span: Span, figures: _Figures) -> Overview:
+    now = selectors.database_now()
     lateness, of = _lateness()
     seen = _seen(now, figures)
     return Overview(

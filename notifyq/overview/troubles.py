@@ -14,7 +14,7 @@ from notifications.channel import Channel, Priority
 from notifications.models import Client
 from notifications.status import Status
 
-COUNTED_MOST = 10_000
+COUNTED_MOST = 2_000
 """How many of a status are looked at that ended undelivered within the last hour."""
 RECEIPTS_MOST = 1_000
 ENDPOINTS_MOST = 5

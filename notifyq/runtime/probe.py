@@ -13,8 +13,13 @@ from typing import Any
 import psycopg
 from django.db import connection
 
+from notifyq.runtime.index_order import IN_INDEX_ORDER
+
 CONNECT_SECONDS = 2
 """For each address of the database; psycopg takes whole seconds, and no fewer than 2."""
+
+# LOCAL, and no start-up option: this also works through a transaction pooler.
+_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
 
 
 class Probe:
@@ -34,8 +39,8 @@ class Probe:
         if left <= 0:
             raise psycopg.errors.QueryCanceled("the probe has no time left")
         with self._raw.transaction(), self._raw.cursor() as cursor:
-            # LOCAL, and no start-up option: this also works through a transaction pooler.
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{left * 1000:.0f}ms"])
+            cursor.execute(_TIMEOUT, [f"{left * 1000:.0f}ms"])
+            cursor.execute(IN_INDEX_ORDER)
             return cursor.execute(sql, values).fetchall()
 
 

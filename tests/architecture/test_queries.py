@@ -24,6 +24,7 @@ MAY_QUERY = {
     "notifyq/leasing/": "the kernel of the queue",
     "notifyq/runtime/wakeup.py": "LISTEN and pg_notify, no rows",
     "notifyq/runtime/probe.py": "a connection of its own that cannot hang",
+    "notifyq/runtime/index_order.py": "settings of a transaction, no rows",
     "notifyq/health.py": "looks through the probe",
     "notifyq/queue_metrics.py": "counts through the probe",
     "notifyq/console/": "counts what the admin shows, under a timeout",

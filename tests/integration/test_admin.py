@@ -244,6 +244,27 @@ def test_count__more_rows_than_counted__is_estimated(admin_client, rows, monkeyp
     assert 150 <= lists.EstimatingPaginator(Worker.objects.all(), 50).count <= 250
 
 
+@pytest.mark.parametrize(
+    ("rows_each", "pages", "is_cut"), [(50, 2, True), (3, 33, True), (100, 1, True), (300, 1, False)]
+)
+def test_pages__more_rows_than_are_gone_through__end_there(rows, monkeypatch, rows_each, pages, is_cut):
+    monkeypatch.setattr(lists, "COUNTED_MOST", 100)
+    Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_worker")
+    paginator = lists.EstimatingPaginator(Worker.objects.order_by("id"), rows_each)
+    assert (paginator.num_pages, paginator.is_cut) == (pages, is_cut)
+
+
+def test_list__pages_end_before_its_rows__says_so(admin_client, rows, monkeypatch):
+    monkeypatch.setattr(lists, "COUNTED_MOST", 50)
+    Worker.objects.bulk_create([Worker(id=f"x{n}", role="delivery", host="h", pid=n) for n in range(200)])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_worker")
+    assert "Pages end at 1:" in admin_client.get(address(Worker, "changelist")).content.decode()
+    assert admin_client.get(address(Worker, "changelist"), {"p": 2}).status_code == 302
+
+
 def test_count__takes_too_long__is_estimated(rows, monkeypatch):
     monkeypatch.setattr(lists, "COUNT_MILLISECONDS", 20)
     slow = Worker.objects.extra(where=["pg_sleep(1) IS NOT NULL"])

@@ -184,20 +184,35 @@ def test_metrics__token_set__only_its_bearer_reads(client, settings, monkeypatch
 
 
 @committed
-def test_plans__big_table_mostly_finished__each_statement_uses_its_index(shop):
+def test_depth__counting_takes_long__fewer_are_counted(client, shop, monkeypatch):
+    monkeypatch.setattr(queue_metrics, "COUNTING_SECONDS", 0.0)
+    monkeypatch.setattr(queue_metrics, "COUNTED_LEAST", 20)
+    monkeypatch.setattr(queue_metrics, "_estimate", lambda looking, cell: 1)  # as of a table never analyzed
+    for _ in range(30):
+        notification(shop)
+    assert depth(scrape(client), "PENDING") == 20
+
+
+@committed
+@pytest.mark.parametrize("analyzed", [True, False])
+def test_plans__big_table_mostly_finished__each_statement_uses_its_index(shop, analyzed):
     with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE notifications_notification CASCADE")  # and what was known of it
         cursor.execute(FILL, [shop.pk])
-        cursor.execute("ANALYZE notifications_notification")
-    values: dict[str, Any] = {**queue_metrics.CELLS, "most": queue_metrics.COUNTED_MOST}
+        if analyzed:
+            cursor.execute("ANALYZE notifications_notification")
+    cell = {"channel": "EMAIL", "priority": 1}
+    values: dict[str, Any] = {**queue_metrics.PRIORITIES, **cell, "most": queue_metrics.COUNTED_MOST}
     for statement, index in (
         (queue_metrics.WAITING, "notification_claim_channel"),
         (counting.OLDEST_DUE, "notification_claim"),
         (queue_metrics.PROCESSING, "notification_lease"),
         (queue_metrics.SUSPECT, "notification_suspect"),
+        (queue_metrics.PARKED, "notification_parked"),
+        (queue_metrics.RECONCILING, "notification_undelivered"),
     ):
-        with connection.cursor() as cursor:
-            cursor.execute("EXPLAIN " + statement, values)
-            plan = "\n".join(row[0] for row in cursor.fetchall())
+        with probe.probe(60.0) as looking:
+            plan = "\n".join(row[0] for row in looking.rows("EXPLAIN " + statement, values, seconds=60.0))
         assert re.search(rf"\b{index}\b", plan), plan
         assert "Seq Scan on notifications_notification" not in plan
         assert "Sort Key: notifications_notification.due_at" not in plan
