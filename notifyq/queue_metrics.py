@@ -48,8 +48,11 @@ SELECT count(*) FROM (
 """
 ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
- WHERE status = 'PENDING' AND NOT suspect AND parked_by IS NULL AND channel = %(channel)s AND rank = %(priority)s
+ WHERE {where} AND channel = %(channel)s AND rank = %(priority)s
 """
+WHERE_WAITING = "status = 'PENDING' AND NOT suspect AND parked_by IS NULL"
+WHERE_PARKED = "parked_by IS NOT NULL"
+WHERE_RECONCILING = "status = 'RECONCILING'"
 # Index notification_suspect: a handful of rows.
 SUSPECT = """
 SELECT channel, priority, count(*) FROM notifications_notification
@@ -107,13 +110,13 @@ SELECT count(*) FILTER (WHERE p.enabled), count(*) FILTER (WHERE p.enabled AND p
 """
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "notifyq_queue_depth": (
-        f"Notifications not yet finished; beyond {COUNTED_MOST} of a channel and priority, and if that takes long "
-        f"beyond {COUNTED_LEAST}, an estimate.",
+        f"Notifications not yet finished; an estimate beyond {COUNTED_MOST} waiting of a channel and priority "
+        f"({COUNTED_LEAST} if counting takes long), and beyond {COUNTED_MOST} in all of others.",
         ("status", "channel", "priority"),
     ),
     "notifyq_oldest_due_age_seconds": ("How long the oldest due notification has been waiting.", ()),
     "notifyq_parked": (
-        f"Notifications behind a full rate limit, or paused; {COUNTED_MOST} stands for at least so many.",
+        f"Notifications behind a full rate limit, or paused; beyond {COUNTED_MOST}, an estimate.",
         (),
     ),
     "notifyq_receipts_waiting": (
@@ -169,6 +172,10 @@ class QueueCollector:
 
     def forget(self) -> None:
         self._fresh_until = float("-inf")
+
+
+Cell = tuple[str, int, int]
+"""(channel, priority, count)"""
 
 
 class Part(Protocol):
@@ -261,31 +268,46 @@ def _processing(looking: Probe, figures: _Figures) -> None:
 def _pending(looking: Probe, figures: _Figures) -> None:
     suspect = looking.rows(SUSPECT, seconds=STATEMENT_SECONDS)
     figures.set("notifyq_suspects", sum(row[2] for row in suspect))
-    parked = looking.rows(PARKED, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
-    figures.set("notifyq_parked", sum(row[2] for row in parked))
+    parked = _or_estimates(
+        looking, WHERE_PARKED, looking.rows(PARKED, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
+    )
+    figures.set("notifyq_parked", sum(count for *_, count in parked))
     figures.set_depth(Status.PENDING, [*_waiting(looking), *suspect, *parked])
 
 
-def _waiting(looking: Probe) -> list[tuple[str, int, int]]:
-    """(channel, priority, count), the count an estimate beyond what is counted."""
+def _waiting(looking: Probe) -> list[Cell]:
+    """The count is an estimate beyond what is counted."""
     began = time.monotonic()
-    counts = []
+    cells = []
     for channel, priority in product(Channel, Priority):
         cell = {"channel": channel.value, "priority": priority.value}
         most = COUNTED_MOST if time.monotonic() - began < COUNTING_SECONDS else COUNTED_LEAST
         ((count,),) = looking.rows(WAITING, {**cell, "most": most}, seconds=STATEMENT_SECONDS)
-        counts.append((channel.value, priority.value, count if count < most else max(count, _estimate(looking, cell))))
-    return counts
+        if count >= most:
+            count = max(count, _estimate(looking, WHERE_WAITING, cell))
+        cells.append((channel.value, priority.value, count))
+    return cells
 
 
-def _estimate(looking: Probe, cell: Mapping[str, object]) -> int:
-    ((plan,),) = looking.rows(ESTIMATE, cell, seconds=STATEMENT_SECONDS)
+def _or_estimates(looking: Probe, where: str, rows: Sequence[Sequence[Any]]) -> list[Cell]:
+    """What was counted, up to COUNTED_MOST in all; estimates where that is not all."""
+    counted = {(row[0], row[1]): int(row[2]) for row in rows}
+    if sum(counted.values()) >= COUNTED_MOST:
+        for channel, priority in product(Channel, Priority):
+            estimate = _estimate(looking, where, {"channel": channel.value, "priority": priority.value})
+            key = channel.value, priority.value
+            counted[key] = max(counted.get(key, 0), estimate)
+    return [(*key, count) for key, count in counted.items()]
+
+
+def _estimate(looking: Probe, where: str, cell: Mapping[str, object]) -> int:
+    ((plan,),) = looking.rows(ESTIMATE.format(where=where), cell, seconds=STATEMENT_SECONDS)
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
 def _reconciling(looking: Probe, figures: _Figures) -> None:
     rows = looking.rows(RECONCILING, {"most": COUNTED_MOST}, seconds=STATEMENT_SECONDS)
-    figures.set_depth(Status.RECONCILING, [row[:3] for row in rows])
+    figures.set_depth(Status.RECONCILING, _or_estimates(looking, WHERE_RECONCILING, rows))
     figures.set("notifyq_reconciling_oldest_age_seconds", max((row[3] or 0.0 for row in rows), default=0.0))
 
 

@@ -5,6 +5,7 @@ import re
 import socket
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -184,10 +185,22 @@ def test_metrics__token_set__only_its_bearer_reads(client, settings, monkeypatch
 
 
 @committed
+def test_depth__more_parked_than_are_counted__is_the_planners_estimate(client, shop, monkeypatch):
+    monkeypatch.setattr(queue_metrics, "COUNTED_MOST", 20)
+    for _ in range(60):
+        notification(shop, parked_by=uuid4())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_notification")
+    text = scrape(client)
+    assert 50 <= value(text, "notifyq_parked") <= 100  # a planner takes no group for empty
+    assert 50 <= depth(text, "PENDING") <= 100
+
+
+@committed
 def test_depth__counting_takes_long__fewer_are_counted(client, shop, monkeypatch):
     monkeypatch.setattr(queue_metrics, "COUNTING_SECONDS", 0.0)
     monkeypatch.setattr(queue_metrics, "COUNTED_LEAST", 20)
-    monkeypatch.setattr(queue_metrics, "_estimate", lambda looking, cell: 1)  # as of a table never analyzed
+    monkeypatch.setattr(queue_metrics, "_estimate", lambda looking, where, cell: 1)  # as of a table never analyzed
     for _ in range(30):
         notification(shop)
     assert depth(scrape(client), "PENDING") == 20
