@@ -92,6 +92,8 @@ def test_ticked__confirmed__is_done_once_and_recorded_with_who_and_why(console: 
     assert statuses(*rows) == [status] * 3
     acts = OperatorAction.objects.values_list("notification", "action", "actor_kind", "actor", "reason")
     assert sorted(acts) == sorted((row.pk, action, "USER", "ops", "wrong price") for row in rows)
+    outcomes = OperatorAction.objects.values_list("details__outcome", flat=True)
+    assert list(outcomes) == [status if action == "RESOLVE" else None] * 3
 
 
 @pytest.mark.parametrize("role", list(Role))
