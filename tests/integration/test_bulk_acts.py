@@ -9,7 +9,7 @@ import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
-from notifications import queue
+from notifications import queue, services
 from notifications.delivery.upkeep import Upkeep
 from notifications.models import BulkAct, BulkAction, BulkStatus, Notification, OperatorAction
 from notifications.queue import bulk, bulk_walk, outcomes
@@ -376,13 +376,15 @@ def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monke
     with connection.cursor() as cursor:
         cursor.execute(MANY.replace("% ", "%% "), [ClientFactory().pk])
         cursor.execute("ANALYZE notifications_notification")
-    expected = {
-        BulkAction.RETRY: "notification_undelivered",
-        BulkAction.RESOLVE_SENT: "notification_undelivered",
-        BulkAction.CANCEL: "notification_waiting",
-    }
-    for number, (action, index) in enumerate(expected.items()):
-        act = begin(action, cutoff=database_now() + timedelta(days=1))
+    services.trip_breaker("EMAIL", "sandbox", by="ops")
+    expected: list = [
+        (BulkAction.RETRY, {}, "notification_undelivered"),
+        (BulkAction.RESOLVE_SENT, {}, "notification_undelivered"),
+        (BulkAction.CANCEL, {}, "notification_waiting"),
+        (BulkAction.CANCEL, {"waiting_reason": WaitingReason.PROVIDER_UNAVAILABLE}, "notification_waiting"),
+    ]
+    for number, (action, wanted, index) in enumerate(expected):
+        act = begin(action, cutoff=database_now() + timedelta(days=1), **wanted)
         assert queue.work_off(2.0) == 50  # a first batch, so that the second has a cursor
         let_pass(act, 2.0)
         with CaptureQueriesContext(connection) as caught:
