@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from notifications import queue, services
 from notifications.delivery.upkeep import Upkeep
 from notifications.models import BulkAct, BulkAction, BulkStatus, Notification, OperatorAction
-from notifications.queue import bulk, bulk_walk, outcomes
+from notifications.queue import bulk, bulk_walk
 from notifications.queue.retry import take_back
 from notifications.status import Status, WaitingReason
 from notifyq.runtime import wakeup
@@ -20,6 +20,8 @@ from tests.support.bulk import OPERATOR, begin, let_pass, work_to_the_end
 from tests.support.factories import ClientFactory, NotificationFactory, ago
 from tests.support.plans import explain, nodes_of
 from tests.support.rows import a_client, add, database_now, statuses
+from tests.support.webhook_rows import an_endpoint
+from webhooks.models import WebhookEvent
 
 pytestmark = pytest.mark.django_db
 HELD = {"last_error_code": "UNCONFIRMED", "unconfirmed_provider": "sandbox"}
@@ -127,12 +129,11 @@ def test_retry__fails_again_while_the_act_runs__is_not_retried_again(monkeypatch
     ("action", "status", "provider", "error"),
     [(BulkAction.RESOLVE_SENT, "SENT", "sandbox", ""), (BulkAction.RESOLVE_FAILED, "FAILED", "", "not_delivered")],
 )
-def test_resolve__those_held_as_unconfirmed__end_as_said_and_the_others_are_left(
-    monkeypatch, action, status, provider, error
-):
-    announced: list = []
-    monkeypatch.setattr(outcomes, "_listeners", [announced.extend])
-    held = [*dead(2, **HELD), *dead(1, unconfirmed_provider="sandbox"), *dead(1, **HELD, expires_at=ago(1))]
+def test_resolve__those_held_as_unconfirmed__end_as_said_and_the_others_are_left(action, status, provider, error):
+    shop = ClientFactory()
+    an_endpoint(client=shop)
+    held = dead(2, client=shop, **HELD)
+    held += dead(client=shop, unconfirmed_provider="sandbox") + dead(client=shop, **HELD, expires_at=ago(1))
     left = [*dead(), *dead(status=Status.FAILED)]
     [later] = dead(**HELD, finished_at=ago(-60))
     act = begin(action)
@@ -143,7 +144,8 @@ def test_resolve__those_held_as_unconfirmed__end_as_said_and_the_others_are_left
     ended = Notification.objects.filter(pk__in=ids).values_list("status", "provider", "last_error_code")
     assert list(ended) == [(status, provider, error)] * 4
     assert statuses([row.pk for row in (*left, later)]) == {Status.DEAD_LETTERED: 2, Status.FAILED: 1}
-    assert set(announced) == ids
+    told = WebhookEvent.objects.values_list("notification", "type")
+    assert sorted(told) == sorted((pk, f"notification.{status.lower()}") for pk in ids)
     assert (act.status, act.done_count, act.skipped_count) == (BulkStatus.DONE, 4, 1)
     recorded = OperatorAction.objects.values_list("notification", "action", "reason", "status_before")
     assert set(recorded) == {(pk, "RESOLVE", "the relay is back", "DEAD_LETTERED") for pk in ids}
