@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, DateTimeField, F, Max, Min, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast, Greatest, Now
 
 from notifications.breaker import BreakerState
@@ -26,9 +26,7 @@ from notifications.models import (
     ProviderHealth,
     ProviderPace,
 )
-from notifications.outages import NO_OUTAGES, Outage, Outages
 from notifications.pausing import PauseScope
-from notifications.providers.chains import is_served
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import trouble
 from notifications.status import Status
@@ -220,44 +218,6 @@ def is_tripped(channel: str, provider: str) -> bool:
 def has_breaker(channel: Channel, provider: str) -> bool:
     """Whether anything was ever noted of it."""
     return ProviderHealth.objects.filter(channel=channel, provider=provider).exists()
-
-
-def outages() -> Outages:
-    """What keeps notifications that are due: one query on tables of a handful of rows; two while something is out."""
-    shut = ProviderHealth.objects.exclude(state=BreakerState.CLOSED).order_by()
-    resting = ProviderPace.objects.filter(throttled_until__gt=Now()).order_by()
-    no_time = Value(None, output_field=DateTimeField())
-    found = list(
-        shut.values_list("channel", "provider", "tripped", "failing_since", "probe_due_at", Now()).union(
-            resting.values_list(Value(""), "provider", Value(False), no_time, "throttled_until", Now()), all=True
-        )
-    )
-    if not found:
-        return NO_OUTAGES
-    rests = {name: until for channel, name, _, _, until, _ in found if not channel}
-    opened = {(row[0], row[1]): row[2:5] for row in found if row[0]}
-    chains = settings.NOTIFYQ.provider_chains
-    pairs = [(channel, name) for channel, chain in chains.items() for name in chain]
-    out = {key: _outage(opened.get(key), rests.get(key[1])) for key in pairs}
-    paused = Pause.objects.filter(ended_at=None, scope=PauseScope.PROVIDER).values_list("value", flat=True)
-    return Outages(
-        found[0][5], {key: outage for key, outage in out.items() if outage is not None}, frozenset(paused), serving
-    )
-
-
-def serving(channel: Channel, recipient: str) -> Sequence[str]:
-    """The names of the chain's providers that serve an address, as far as can be said without building them."""
-    names = settings.NOTIFYQ.provider_chains.get(channel, ())
-    return [n for n in names if is_served((n,), recipient)] if channel is Channel.PUSH else names
-
-
-def _outage(opened: tuple[bool, datetime, datetime | None] | None, rest: datetime | None) -> Outage | None:
-    if opened is None:
-        return None if rest is None else Outage(None, rest)
-    is_tripped, since, probe_at = opened
-    if is_tripped or probe_at is None:
-        return Outage(since, None)
-    return Outage(since, max(probe_at, rest or probe_at))
 
 
 def _resting() -> dict[str, datetime]:

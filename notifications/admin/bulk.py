@@ -20,10 +20,11 @@ from notifications.admin import bulk_form
 from notifications.admin.bulk_asking import BulkAsking, Errors, Values
 from notifications.admin.bulk_confirmation import Confirmation, form_context
 from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of, kinds
+from notifications.admin.bulk_words import WORDS
 from notifications.admin.story.deeds import actor_of
 from notifications.admin.tones import STATUS_TONES
 from notifications.errors import FieldError
-from notifications.models import BULK_ACTIONS, BulkAct, BulkStatus, Notification
+from notifications.models import BulkAct, BulkAction, BulkStatus, Notification
 from notifications.services import BulkPreview, BulkSelection
 from notifications.status import Status
 from notifyq.console import Page, ReadOnlyAdmin, add_page, as_uuid, masked, scrubs
@@ -70,7 +71,7 @@ def resume(request: HttpRequest, act_id: UUID) -> HttpResponse:
 def act_page(request: HttpRequest, act_id: UUID) -> HttpResponse:
     """One act and how far it is."""
     act = _found(act_id)
-    title = f"{act.action.capitalize()} every {kind_of(act).noun} that matches"
+    title = kind_of(act).on_all(act.action)
     return page_of(request, "console/bulk_act.html", title, **_progress(request, act))
 
 
@@ -135,7 +136,9 @@ class NotificationsAsking(BulkAsking[BulkSelection, BulkPreview]):
             "sample": [
                 (row, row.recipient if may_see else masked(row.recipient), _tone(row)) for row in seen.sample or ()
             ],
-            "may_be_second_copies": seen.selection.include_unsure or seen.selection.error_code == "UNCONFIRMED",
+            "may_be_second_copies": seen.selection.action is BulkAction.RETRY
+            and (seen.selection.include_unsure or seen.selection.error_code == "UNCONFIRMED"),
+            "has_ended": seen.selection.instant_column == "finished_at",
         }
         return self._page(request, values, errors, **more)
 
@@ -163,6 +166,8 @@ def _shown(request: HttpRequest, *acts: BulkAct) -> list[dict[str, Any]]:
         {
             "act": act,
             "kind": kind_of(act),
+            "words": kind_of(act).words[act.action],
+            "on_many": kind_of(act).on_many(act.action),
             "tone": TONES[BulkStatus(act.status)],
             "filter": filters[act.pk],
             "silent_seconds": silent_seconds(act, is_delivering=is_delivering),
@@ -221,15 +226,13 @@ def _tone(row: Notification) -> str:
 
 ASKING = NotificationsAsking()
 add_kind(
-    BULK_ACTIONS,
     Kind(
         noun="notification",
         operate=OPERATE,
         preview_name=ASKING.preview_name,
         invitation="Act on notifications that match…",
         describe=bulk_form.describe,
-        left_alone="past their time to live, or perhaps sent already",
-        moved_on="sent, ended or dealt with by somebody else meanwhile",
+        words=WORDS,
     ),
 )
 add_page(Page("bulk/", "bulk-list", listing, VIEW))

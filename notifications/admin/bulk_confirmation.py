@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from notifications import services
+from notifications.admin.bulk_kinds import kind_by
 from notifications.admin.story.deeds import actor_of
 from notifications.errors import FieldError, InvalidRequest
 from notifications.services import BulkFilter
@@ -131,9 +132,11 @@ def tell_changed(request: HttpRequest) -> None:
 
 def form_context(request: HttpRequest, preview: Preview, confirmation: Confirmation, kind: str) -> dict[str, Any]:
     """What the form that confirms needs."""
+    action, known = preview.selection.action, kind_by(preview.selection.action)
     return {
         "preview": preview,
-        "verb": preview.selection.action.capitalize(),
+        "words": known.words[action],
+        "button": known.on_count(action, None if preview.count is None else preview.count.actionable),
         "confirmation": confirmation.sealed(kind),
         "rate": request.POST.get("rate", RATE_DEFAULT),
         "rate_most": RATE_MOST,

@@ -9,18 +9,20 @@ from typing import Any
 
 from notifications import services
 from notifications.admin.bulk_kinds import Described
+from notifications.admin.bulk_words import WORDS, name_of
 from notifications.channel import Channel
 from notifications.errors import FieldError, InvalidRequest
 from notifications.models import BULK_ACTIONS, Client
 from notifications.services import BulkSelection
-from notifications.status import Status
+from notifications.status import Status, WaitingReason
 from notifyq.console import instant, masked, sealed, shortened
 
 NAMES = (
     *("act", "status", "channel", "provider", "error_code", "client", "recipient", "reference", "after", "before"),
-    *("send_at", "unsure"),
+    *("waiting_reason", "send_at", "unsure"),
 )
 STATUSES = (Status.DEAD_LETTERED, Status.FAILED, Status.PENDING)
+_ENDED = {"RETRY": "failed", "RESOLVE_SENT": "ended", "RESOLVE_FAILED": "ended"}
 _PICKED = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.0+)?(?:Z|\+00:00)?)?)?", re.ASCII)
 
 
@@ -76,10 +78,12 @@ def choices(values: Mapping[str, str]) -> dict[str, Any]:
     """What the fields with fixed answers offer, and what the pickers show."""
     return {
         "pickers": pickers(values, ("after", "before", "send_at")),
-        "acts": [(action.value, action.value.capitalize()) for action in BULK_ACTIONS],
+        "acts": [(name_of(action), WORDS[action].verb) for action in BULK_ACTIONS],
+        "act": values["act"].lower().replace("_", "-"),
         "statuses": [status.value for status in STATUSES],
         "channels": [channel.value for channel in Channel],
         "clients": client_choices(),
+        "waiting_reasons": [reason.value for reason in WaitingReason],
     }
 
 
@@ -101,11 +105,13 @@ def described(selection: Mapping[str, Any], *, may_see: bool, clients: Mapping[s
         may_see: recipients and references in the clear.
         clients: names by id.
     """
-    ended = "failed" if selection["action"] == "RETRY" else "created"
+    ended = _ENDED.get(selection["action"], "created")
     yield "status", selection["status"]
     for name in ("channel", "provider", "error_code"):
         if name in selection:
             yield name.replace("_", " "), selection[name]
+    if "waiting_reason" in selection:
+        yield "waits for", selection["waiting_reason"]
     if "reference" in selection:
         yield "reference", selection["reference"] if may_see else shortened(selection["reference"])
     if "client_id" in selection:

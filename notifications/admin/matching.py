@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
 
+from notifications.admin.ticked import WORDINGS
 from notifications.status import Status
+from notifications.story.acts import Deed
 
 _NAMES = {
     "status": "status",
@@ -17,42 +19,37 @@ _NAMES = {
     "provider": "provider",
     "error_code": "error_code",
     "reference": "reference",
+    "waiting_reason": "waiting_reason",
 }
 """What the list calls what both can filter by, and what the page for acts on many calls it."""
 _PLACES = ("p", "all")
 """Where in the list somebody is."""
-_ACTS: Mapping[str, tuple[str, str]] = {
-    "": ("", "Act on everything that matches…"),
-    Status.PENDING: ("cancel", "Cancel or reschedule everything that matches…"),
-    Status.FAILED: ("retry", "Retry everything that matches…"),
-    Status.DEAD_LETTERED: ("retry", "Retry everything that matches…"),
+_ACTS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "": [("Act on everything that matches…", "")],
+    Status.PENDING: [("Cancel or reschedule everything that matches…", Deed.CANCEL)],
+    Status.FAILED: [(WORDINGS[Deed.RETRY].on_all, Deed.RETRY)],
+    Status.DEAD_LETTERED: [(WORDINGS[d].on_all, d) for d in (Deed.RETRY, Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED)],
 }
 
 
-_WAITING = "waiting_reason"
+def bulk_links(query: QueryDict, deeds: Collection[Deed]) -> list[tuple[str, str]]:
+    """Label and address of the preview of each act on all that the list shows; none where that page could not mean the
+    same, or nothing can be done.
 
-
-def instead_of_waiting(query: QueryDict) -> str:
-    """The address of the preview without the reason of waiting; empty where none is given, or that would not help.
-
-    A reason is no filter of an act on many: that a provider is unavailable stands in no row, it is worked out when the
-    list is shown, and the workers, who find the rows later, would act on others than those that were looked at.
+    Args:
+        deeds: no others than these.
     """
-    without = query.copy()
-    without.pop(_WAITING, None)
-    if not query.get(_WAITING) or without.get("status", Status.PENDING) != Status.PENDING:
-        return ""
-    without["status"] = Status.PENDING.value  # nothing else waits
-    return bulk_link(without)[1]
-
-
-def bulk_link(query: QueryDict) -> tuple[str, str]:
-    """Label and address of the preview of an act on all that the list shows; both empty where that page could not mean
-    the same, or nothing can be done."""
     given = {name: str(value).strip() for name, value in query.items() if value and name not in _PLACES}
-    act = _ACTS.get(given.get("status", ""))
-    if act is None or not given.keys() <= _NAMES.keys():
-        return "", ""
-    name, label = act
-    values = {"act": name, **{_NAMES[known]: value for known, value in given.items()}}
-    return label, f"{reverse('admin:bulk-preview')}?{urlencode({k: v for k, v in values.items() if v})}"
+    if not given.keys() <= _NAMES.keys():
+        return []
+    if "waiting_reason" in given:
+        given.setdefault("status", Status.PENDING)  # nothing else waits
+        if given["status"] != Status.PENDING:
+            return []
+    values = {_NAMES[known]: value for known, value in given.items()}
+    acts = [(label, act) for label, act in _ACTS.get(given.get("status", ""), ()) if not act or act in deeds]
+    return [(label, _address({"act": act, **values})) for label, act in acts]
+
+
+def _address(values: Mapping[str, str]) -> str:
+    return f"{reverse('admin:bulk-preview')}?{urlencode({name: value for name, value in values.items() if value})}"

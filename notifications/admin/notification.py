@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications import selectors
+from notifications import waiting
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
-from notifications.admin.matching import bulk_link, instead_of_waiting
+from notifications.admin.matching import bulk_links
 from notifications.admin.rows import short_id
 from notifications.admin.search import find_notifications, find_same_recipient, find_same_reference
 from notifications.admin.story import TellsStory
@@ -155,7 +155,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """What is due and waits for a provider says so; it stands in no row."""
         changes = super().get_changelist_instance(request)
-        outages = selectors.outages()
+        outages = waiting.outages()
         for notification in changes.result_list:
             notification.waiting_reason = outages.reason(notification)
         return changes
@@ -181,8 +181,8 @@ def _offered(request: HttpRequest, *, held: bool = True) -> dict[str, Any] | Non
     deeds = possible(status) if status in set(Status) else ORIGIN.deeds
     if not held:
         deeds = tuple(deed for deed in deeds if deed not in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED))
-    offered = offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk_link(request.GET), deeds=deeds)
-    return offered and offered | {"wider_address": instead_of_waiting(request.GET)}
+    bulk = bulk_links(request.GET, deeds)
+    return offer(request, ORIGIN, query=request.GET.urlencode(), bulk=bulk, deeds=deeds)
 
 
 _OfOne = Attempt | Content | InboxEntry | LookUp | OperatorAction | Receipt

@@ -16,9 +16,10 @@ from django.utils.safestring import SafeString
 from notifications.admin.filters import DoneFilter, PersonFilter, newest_of
 from notifications.admin.notification import OfOneNotification
 from notifications.admin.rows import short_id
-from notifications.models import OperatorAction
+from notifications.models import Action, OperatorAction
 from notifyq.console import as_uuid, instant, scrubs
 
+_OUTCOMES = {"SENT": "as sent", "FAILED": "as not delivered"}
 _OF_BULK = Q(details__has_key="bulkAct")
 
 
@@ -52,19 +53,24 @@ class BulkFilter(admin.SimpleListFilter):
 class OperatorActionAdmin(OfOneNotification):
     masks: ClassVar = {name: scrubs(name) for name in ("reason", "details")}
     ordering = ("-id",)
-    list_display = ("at", "action", "actor", "status_before", "reason", "on", "bulk_act")
+    list_display = ("at", "what", "actor", "status_before", "reason", "on", "bulk_act")
     list_filter = (BulkFilter, DoneFilter, "action", PersonFilter, "actor_kind")
     search_fields = ("notification", "actor", "reason")
     search_help_text = "The id of a notification or of a bulk act; or part of a person's name or of a reason."
     fields = (
-        *("notification_link", "action", "actor_kind", "actor", "reason", "status_before", "bulk_act", "details"),
+        *("notification_link", "what", "actor_kind", "actor", "reason", "status_before", "bulk_act", "details"),
         "created_at",
     )
-    readonly_fields = ("notification_link", "bulk_act")
+    readonly_fields = ("notification_link", "what", "bulk_act")
 
     @admin.display(description="when")
     def at(self, act: OperatorAction) -> SafeString | str:
         return instant(act.created_at)
+
+    @admin.display(description="action")
+    def what(self, act: OperatorAction) -> str:
+        outcome = act.details.get("outcome") if act.action == Action.RESOLVE else None
+        return f"{act.action}, {_OUTCOMES.get(str(outcome), outcome)}" if outcome else act.action
 
     @admin.display(description="notification")
     def on(self, act: OperatorAction) -> SafeString:

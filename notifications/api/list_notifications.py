@@ -11,7 +11,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import selectors
+from notifications import selectors, waiting
 from notifications.api import openapi, present
 from notifications.api.auth import READERS
 from notifications.api.view import NotificationsView
@@ -38,7 +38,7 @@ class ListNotifications(NotificationsView):
         values = query_values(request, known, repeatable={"status"}, checks=(read_place, read_filter))
         limit, cursor = read_place(values)
         rows = selectors.listed(self.holder(request).sees, read_filter(values))
-        shown = partial(present.notification, outages=cache(selectors.outages))
+        shown = partial(present.notification, outages=cache(waiting.outages))
         return Response(paginate(request, rows, limit=limit, cursor=cursor, present=shown))
 
 

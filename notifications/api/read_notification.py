@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import selectors
+from notifications import selectors, waiting
 from notifications.api import openapi, present
 from notifications.api.auth import READERS
 from notifications.api.view import NotificationsView
@@ -25,4 +25,4 @@ class ReadNotification(NotificationsView):
         """404 also for another client's."""
         query_values(request, ())
         row = selectors.one(notification_id, self.holder(request).sees)
-        return Response(present.notification_in_full(row, selectors.outages))
+        return Response(present.notification_in_full(row, waiting.outages))

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import selectors, services
+from notifications import services, waiting
 from notifications.api import openapi, present
 from notifications.api.auth import SENDERS
 from notifications.api.body import read_body
@@ -26,4 +26,4 @@ class RescheduleNotification(NotificationsView):
         values = read_body(request, ("sendAt", "delaySeconds"))
         holder = self.holder(request)
         row = services.reschedule(notification_id, holder.sees, holder.operator, **values)
-        return Response(present.notification(row, selectors.outages))
+        return Response(present.notification(row, waiting.outages))

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import selectors, services
+from notifications import services, waiting
 from notifications.api import openapi, present
 from notifications.api.auth import OPERATORS
 from notifications.api.body import OPTIONAL_BODY, read_body
@@ -26,4 +26,4 @@ class RetryNotification(NotificationsView):
         """200 to one of several who ask at once; it is too late for the others."""
         values = read_body(request, ("reason", "expiresAt"))
         row = services.retry(notification_id, self.holder(request).actor, **values)
-        return Response(present.notification(row, selectors.outages))
+        return Response(present.notification(row, waiting.outages))

@@ -12,9 +12,6 @@ from django.db.models.functions import Now
 from notifications.models.operator_action import Action, ActorKind
 from notifyq.runtime.ids import uuid7
 
-BULK_ACTIONS = (Action.RETRY, Action.CANCEL, Action.RESCHEDULE)
-"""What is done to notifications."""
-
 
 class BulkAction(StrEnum):
     """What can be done to many at once."""
@@ -22,8 +19,14 @@ class BulkAction(StrEnum):
     RETRY = Action.RETRY.value
     CANCEL = Action.CANCEL.value
     RESCHEDULE = Action.RESCHEDULE.value
+    RESOLVE_SENT = "RESOLVE_SENT"
+    RESOLVE_FAILED = "RESOLVE_FAILED"
     REDELIVER = "REDELIVER"
     """To webhook events, by the app that has them."""
+
+
+BULK_ACTIONS = tuple(action for action in BulkAction if action is not BulkAction.REDELIVER)
+"""What is done to notifications."""
 
 
 class BulkStatus(StrEnum):

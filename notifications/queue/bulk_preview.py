@@ -13,7 +13,7 @@ from django.db.models import Count
 from psycopg.errors import QueryCanceled
 
 from notifications.models import Notification
-from notifications.queue.bulk_selection import KEYS, BulkSelection, actionable, left_as_unsure, matching
+from notifications.queue.bulk_selection import BulkSelection, actionable, left_as_known, left_as_unsure, matching
 
 COUNT_SECONDS = 5.0
 """How long the count may take: exact or not at all."""
@@ -25,16 +25,18 @@ class BulkCount:
 
     Attributes:
         actionable: what the act would be done to.
-        unsure: left alone because they may have been sent; the others that are left alone are past their time.
+        unsure: left alone because they may have been sent.
+        known: left alone because it is known what became of them; the others that are left alone are past their time.
     """
 
     total: int
     actionable: int
     unsure: int
+    known: int
 
     @property
     def out_of_time(self) -> int:
-        return self.total - self.actionable - self.unsure
+        return self.total - self.actionable - self.unsure - self.known
 
 
 def count_bulk(selection: BulkSelection, cutoff: datetime, seconds: float = COUNT_SECONDS) -> BulkCount | None:
@@ -42,12 +44,12 @@ def count_bulk(selection: BulkSelection, cutoff: datetime, seconds: float = COUN
 
     Transaction: one short one. Index: that of the act's order, or the recipient's or reference's.
     """
-    left = left_as_unsure(selection)
     with given_up_after(seconds) as outcome:
         counts = matching(selection, cutoff).aggregate(
             total=Count("pk"),
             actionable=Count("pk", filter=actionable(selection)),
-            unsure=Count("pk", filter=left),
+            unsure=Count("pk", filter=left_as_unsure(selection)),
+            known=Count("pk", filter=left_as_known(selection)),
         )
         outcome.append(BulkCount(**counts))
     return outcome[0] if outcome else None
@@ -57,7 +59,7 @@ def sample_bulk(
     selection: BulkSelection, cutoff: datetime, size: int, seconds: float = COUNT_SECONDS
 ) -> list[Notification] | None:
     """The first of those that the act would be done to, with their clients; None when that took too long."""
-    rows = matching(selection, cutoff).filter(actionable(selection)).order_by(*KEYS[selection.action])
+    rows = matching(selection, cutoff).filter(actionable(selection)).order_by(*selection.keys)
     with given_up_after(seconds) as outcome:
         outcome.append(list(rows.select_related("client")[:size]))
     return outcome[0] if outcome else None

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from notifications.models import Action, Notification
+from notifications.models import BulkAction, Notification
 from notifications.queue.acts import Act
 from notifications.queue.bulk_kinds import Batch, Place
-from notifications.queue.bulk_selection import KEYS, BulkSelection, actionable, matching
+from notifications.queue.bulk_selection import OUTCOMES, BulkSelection, actionable, matching
 from notifications.queue.cancel import cancel_locked
 from notifications.queue.reschedule import reschedule_locked
+from notifications.queue.resolve import resolve_locked
 from notifications.queue.retry import take_back
 from notifyq.leasing import lock
 
@@ -30,7 +31,7 @@ def walk(selection: BulkSelection, cutoff: datetime, place: Place | None, limit:
     Transaction: the caller's. Index: `notification_undelivered` or `notification_waiting`, WINDOW entries of it.
     Locks: the rows that are acted on.
     """
-    rows, can, keys = matching(selection, cutoff), actionable(selection), KEYS[selection.action]
+    rows, can, keys = matching(selection, cutoff), actionable(selection), selection.keys
     window_end = _window_end(selection, place)
     window = _until(_behind(rows, place), window_end)
     found = list(window.filter(can).order_by(*keys).values_list(*keys)[:limit])
@@ -49,7 +50,7 @@ def walk_stored(stored: dict[str, Any], cutoff: datetime, place: Place | None, l
 def _window_end(selection: BulkSelection, place: Place | None) -> Place | None:
     """The last row of the window; None when the index ends before. An index-only look."""
     rows = _behind(Notification.objects.filter(status=selection.status), place)
-    keys = KEYS[selection.action]
+    keys = selection.keys
     ends = list(rows.order_by(*keys).values_list(*keys)[WINDOW - 1 : WINDOW])
     return _place(ends[0]) if ends else None
 
@@ -78,9 +79,11 @@ def _until(rows: QuerySet[Notification], end: Place | None) -> QuerySet[Notifica
 def _do(selection: BulkSelection, before: Sequence[tuple[UUID, str]], act: Act) -> None:
     """Args: before: (id, status) of locked rows that can be acted on."""
     ids = [identity for identity, _ in before]
-    if selection.action is Action.RETRY:
+    if selection.action is BulkAction.RETRY:
         take_back(before, act, {})
-    elif selection.action is Action.CANCEL:
+    elif selection.action in OUTCOMES:
+        resolve_locked(ids, OUTCOMES[selection.action], act)
+    elif selection.action is BulkAction.CANCEL:
         cancel_locked(ids, act)
     elif selection.send_at is not None:
         reschedule_locked(ids, selection.send_at, act=act)

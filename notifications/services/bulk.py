@@ -12,21 +12,23 @@ from uuid import UUID
 from notifications import accounts, queue, selectors
 from notifications.channel import Channel
 from notifications.errors import InvalidRequest, NotFound
-from notifications.models import BULK_ACTIONS, Action, BulkAct, Notification
+from notifications.models import BULK_ACTIONS, BulkAct, BulkAction, Notification
 from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.queue import RETRYABLE, Act, Actor, BulkCount, BulkFilter, BulkSelection
 from notifications.request.fields import LABEL_MAX_LENGTH, Fields, Invalid
 from notifications.request.recipients import canonical_filter
 from notifications.request.times import AHEAD_MAX_SECONDS, parse_instant
 from notifications.services.acts import read_reason
-from notifications.status import Status
+from notifications.status import Status, WaitingReason
 
 log = logging.getLogger(__name__)
 
 STATUSES = {
-    Action.RETRY: RETRYABLE[::-1],
-    Action.CANCEL: (Status.PENDING,),
-    Action.RESCHEDULE: (Status.PENDING,),
+    BulkAction.RETRY: RETRYABLE[::-1],
+    BulkAction.CANCEL: (Status.PENDING,),
+    BulkAction.RESCHEDULE: (Status.PENDING,),
+    BulkAction.RESOLVE_SENT: (Status.DEAD_LETTERED,),
+    BulkAction.RESOLVE_FAILED: (Status.DEAD_LETTERED,),
 }
 """What each act can begin from; the first is meant when none is named."""
 RATE_DEFAULT, RATE_MOST = 100, 1_000
@@ -55,19 +57,20 @@ def read_bulk(raw: Mapping[str, str]) -> BulkSelection:
     """The filter that text values by name stand for; empty ones count as absent.
 
     Args:
-        raw: `act` (any case), `status`, `channel`, `provider`, `error_code`, `client` (name or id), `recipient`,
-            `reference`, `after`, `before`, `send_at`, `unsure`. A time without an offset is UTC, one without a time of
-            day its beginning.
+        raw: `act` (such as `retry` or `resolve-sent`, any case), `status`, `channel`, `provider`, `error_code`,
+            `client` (name or id), `recipient`, `reference`, `after`, `before`, `send_at`, `unsure`,
+            `waiting_reason` (of what waits). A time without an offset is UTC, one without a time of day its beginning.
 
     Raises:
         InvalidRequest: with all that is wrong.
     """
     given = {name: value.strip() for name, value in raw.items() if value.strip()}
-    for name in ("act", "status", "channel"):
+    for name in ("act", "status", "channel", "waiting_reason"):
         if name in given:
             given[name] = given[name].upper()
+    given |= {"act": given["act"].replace("-", "_")} if "act" in given else {}
     fields = Fields(given)
-    action = Action[fields.option("act", [a.value for a in BULK_ACTIONS], required=True) or Action.RETRY]
+    action = BulkAction[fields.option("act", [a.value for a in BULK_ACTIONS], required=True) or BulkAction.RETRY]
     status = fields.option("status", [s.value for s in STATUSES[action]])
     channel = fields.option("channel", Channel.__members__)
     after, before = read_window(fields)
@@ -82,8 +85,9 @@ def read_bulk(raw: Mapping[str, str]) -> BulkSelection:
         reference=fields.text("reference", max_length=LABEL_MAX_LENGTH),
         after=after,
         before=before,
-        include_unsure=action is Action.RETRY and bool(given.get("unsure")),
-        send_at=_send_at(fields) if action is Action.RESCHEDULE else None,
+        waiting_reason=_waiting_reason(fields, action),
+        include_unsure=action is BulkAction.RETRY and bool(given.get("unsure")),
+        send_at=_send_at(fields) if action is BulkAction.RESCHEDULE else None,
     )
     if fields.errors:
         raise InvalidRequest(fields.errors)
@@ -182,6 +186,14 @@ def read_window(fields: Fields) -> tuple[datetime | None, datetime | None]:
     if after and before and after >= before:
         fields.wrong("before", "not_after_begin", "must be later than the beginning of the window")
     return after, before
+
+
+def _waiting_reason(fields: Fields, action: BulkAction) -> WaitingReason | None:
+    """Refused where it would be passed over, and the act done to more than was asked for."""
+    given = fields.option("waiting_reason", WaitingReason.__members__)
+    if given and Status.PENDING not in STATUSES[action]:
+        fields.wrong("waiting_reason", "not_waiting", "must be empty: only what is PENDING waits")
+    return WaitingReason[given] if given else None
 
 
 def _recipient(fields: Fields) -> str | None:

@@ -27,15 +27,14 @@ def resolve(notification_id: UUID, actor: Actor, *, outcome: object, reason: obj
         NotFound: no such notification.
         TooLate: it is not held for an operator to decide.
 
-    Transaction: one, with the record of the act.
+    Transaction: one, with the record of the act, which says which outcome it was.
     """
     fields = Fields({"outcome": outcome, "reason": reason})
     chosen = fields.option("outcome", [o.value for o in OUTCOMES], required=True)
     text = read_reason(fields, required=True)
     if fields.errors or chosen is None:
         raise InvalidRequest(fields.errors)
-    act = Act(actor, text, {"outcome": chosen})
-    done = queue.resolve(notification_id, Status(chosen), act)
+    done = queue.resolve(notification_id, Status(chosen), Act(actor, text))
     present = selectors.one(notification_id, None)
     if not done:
         raise TooLate(present.status)

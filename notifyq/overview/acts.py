@@ -22,12 +22,12 @@ class ActInHand:
     """One that is not done.
 
     Attributes:
-        noun: what it is done to.
+        what: such as `Mark notifications as sent`.
         silent_seconds: how long no worker has worked on it, where that is too long; None otherwise.
     """
 
     row: BulkAct
-    noun: str
+    what: str
     tone: str
     silent_seconds: float | None
 
@@ -48,4 +48,4 @@ def in_hand(*, is_delivering: bool) -> list[ActInHand]:
 
 def _shown(row: BulkAct, *, is_delivering: bool) -> ActInHand:
     silent = silent_seconds(row, is_delivering=is_delivering)
-    return ActInHand(row, kind_of(row).noun, TONES[BulkStatus(row.status)], silent)
+    return ActInHand(row, kind_of(row).on_many(row.action), TONES[BulkStatus(row.status)], silent)

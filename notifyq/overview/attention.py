@@ -191,7 +191,7 @@ def undelivered_address(kind: str, now: datetime) -> str:
 
 def _bulk_acts(acts: Sequence[ActInHand]) -> Iterator[Concern]:
     for act in acts:
-        row, what = act.row, f"{act.row.action.capitalize()} of many {act.noun}s"
+        row, what = act.row, f"The bulk act \u201c{act.what}\u201d"
         done = f"{row.done_count:,}{'' if row.previewed_count is None else f' of {row.previewed_count:,}'} done"
         who: Said = (f"by {row.actor} ", row.created_at, f", {done}")
         link, needs = reverse("admin:bulk-act", args=[row.pk]), "notifications.view_bulkact"

@@ -10,6 +10,7 @@ MAY_QUERY = {
     "notifications/selectors.py": "reading for everybody else",
     "notifications/counting.py": "counts the queue, each look bounded",
     "notifications/heartbeats.py": "how the workers are, a handful of rows",
+    "notifications/waiting.py": "what no provider can take now, a handful of rows",
     "notifications/undelivered/": "groups and pages of what ended undelivered, each look bounded",
     "notifications/inbox.py": "what users see and have read, no part of the queue",
     "notifications/accounts.py": "clients and their keys, no part of the queue",

@@ -169,7 +169,7 @@ class DeadLetters:
 
     def ask_to_retry_what_matches(self) -> BulkPreview:
         """Everything in the filter, on this page or not."""
-        self.page.locator("a.nq-bulk").click()
+        self.page.locator("a.nq-bulk[href*='act=retry']").click()
         return BulkPreview(self.page)
 
 

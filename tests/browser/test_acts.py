@@ -88,8 +88,8 @@ def test_bulk__filter_changed_after_the_look__must_be_looked_at_first(operator: 
     client.select_option(str(row.client_id))
     page.get_by_role("button", name="Look").click()
     page.wait_for_url("**client=*")
-    page.get_by_label("Reason").fill("looked at")
-    page.get_by_label("Reason").press("Enter")
+    page.get_by_label("Reason, for the record").fill("looked at")
+    page.get_by_label("Reason, for the record").press("Enter")
     page.wait_for_url("**/admin/bulk/*-*/")
 
     assert BulkAct.objects.get().selection["client_id"] == str(row.client_id)

@@ -37,7 +37,7 @@ def test_search__for_a_recipient_without_javascript__stands_in_no_address(visito
     page.get_by_role("button", name="Filter").click()
     page.locator(".nq-chips").wait_for()
     assert shown(page, "table.nq-cards tbody tr") == 1
-    page.locator("a.nq-bulk").click()
+    page.locator("a.nq-bulk").first.click()
     assert page.get_by_label("Recipient, exactly").input_value() == TERM
     page.get_by_role("button", name="Look").click()
     page.locator(".nq-big").wait_for()

@@ -9,8 +9,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from notifications import queue
-from notifications.models import Action, BulkStatus, Notification, OperatorAction
-from notifications.queue import bulk, bulk_walk
+from notifications.models import BulkAction, BulkStatus, Notification, OperatorAction
+from notifications.queue import Act, bulk, bulk_walk
 from notifications.status import Status
 from notifyq.runtime import wakeup
 from tests.support.bulk import OPERATOR, begin, let_pass, work_to_the_end
@@ -27,9 +27,9 @@ def _no_wakeup(monkeypatch):
     monkeypatch.setattr(wakeup._notifier, "ring", lambda: None)
 
 
-def dead(count):
+def dead(count, **columns):
     rows = NotificationFactory.create_batch(
-        count, client=ClientFactory(), status=Status.DEAD_LETTERED, finished_at=ago(60)
+        count, client=ClientFactory(), status=Status.DEAD_LETTERED, finished_at=ago(60), **columns
     )
     return [row.pk for row in rows]
 
@@ -148,9 +148,23 @@ def test_retry__a_row_that_somebody_holds__is_taken_in_the_next_pass():
     assert statuses() == {Status.PENDING: 2}
 
 
+def test_resolve__a_row_that_somebody_is_retrying__is_left_to_them():
+    held = {"last_error_code": "UNCONFIRMED", "unconfirmed_provider": "sandbox"}
+    [first, second] = dead(2, **held)
+    act = begin(BulkAction.RESOLVE_SENT)
+    with transaction.atomic():
+        assert queue.retry(first, Act(OPERATOR, "sent to the wrong gateway"))
+        assert Rival(lambda: queue.work_off(2.0)).start().result() == 1
+
+    work_to_the_end(act)
+
+    assert (act.status, act.done_count, act.missed_count) == (BulkStatus.DONE, 1, 0)
+    assert (statuses([first]), statuses([second])) == ({Status.PENDING: 1}, {Status.SENT: 1})
+
+
 def test_cancel__while_a_claim_is_about_to_commit__leaves_what_the_worker_has():
     add(3)
-    act = begin(Action.CANCEL)
+    act = begin(BulkAction.CANCEL)
     with transaction.atomic():
         [held] = claim(limit=1)
         assert Rival(lambda: queue.work_off(2.0)).start().result() == 2

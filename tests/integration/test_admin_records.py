@@ -26,10 +26,10 @@ def viewer() -> Client:
     return person(Role.VIEWER)
 
 
-def an_act(actor: str, reason: str, **details: str) -> OperatorAction:
+def an_act(actor: str, reason: str, action: Action = Action.RETRY, **details: str) -> OperatorAction:
     return OperatorAction.objects.create(
         notification=NotificationFactory(),
-        action=Action.RETRY,
+        action=action,
         actor_kind=ActorKind.USER,
         actor=actor,
         reason=reason,
@@ -53,6 +53,15 @@ def test_acts__of_a_bulk_act__are_left_out_unless_asked_for(viewer: Client) -> N
     assert reasons(viewer, f"?q={BULK}") == ["of many"]
     assert reasons(viewer, f"?q={one.notification_id}") == ["of many"]
     assert f"/admin/bulk/{BULK}/" in viewer.get(f"{ACTS}?bulk=all").content.decode()
+
+
+def test_acts__marks__say_which_way(viewer: Client) -> None:
+    for outcome in ("SENT", "FAILED"):
+        an_act("ada", "asked the vendor", Action.RESOLVE, outcome=outcome)
+
+    page = viewer.get(ACTS).content.decode()
+
+    assert re.findall(r'field-what">([^<]*)<', page) == ["RESOLVE, as not delivered", "RESOLVE, as sent"]
 
 
 def test_acts__looked_for__are_found_by_person_reason_and_time(viewer: Client) -> None:

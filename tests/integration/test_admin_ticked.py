@@ -14,10 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from notifications import services
-from notifications.admin.matching import bulk_link, instead_of_waiting
+from notifications.admin.matching import bulk_links
 from notifications.admin.ticked.page import TICKED_MOST
 from notifications.models import Notification, OperatorAction
-from notifications.status import Status
+from notifications.status import Status, WaitingReason
 from notifications.story.acts import Deed
 from notifyq.roles import Role
 from tests.support.console import person, words_of
@@ -92,6 +92,8 @@ def test_ticked__confirmed__is_done_once_and_recorded_with_who_and_why(console: 
     assert statuses(*rows) == [status] * 3
     acts = OperatorAction.objects.values_list("notification", "action", "actor_kind", "actor", "reason")
     assert sorted(acts) == sorted((row.pk, action, "USER", "ops", "wrong price") for row in rows)
+    outcomes = OperatorAction.objects.values_list("details__outcome", flat=True)
+    assert list(outcomes) == [status if action == "RESOLVE" else None] * 3
 
 
 @pytest.mark.parametrize("role", list(Role))
@@ -315,52 +317,64 @@ def test_list__of_a_viewer__has_nothing_to_tick(console: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "label", "expected"),
+    ("query", "expected"),
     [
-        ("", "Act on everything that matches…", ""),
-        ("status=PENDING&p=2", "Cancel or reschedule everything that matches…", "act=cancel&status=PENDING"),
+        ("", {"Act on everything that matches…": ""}),
+        ("status=PENDING&p=2", {"Cancel or reschedule everything that matches…": "act=cancel&status=PENDING"}),
         (
             "status=FAILED&channel__exact=SMS&error_code=+timeout&provider=a",
-            "Retry everything that matches…",
-            "act=retry&status=FAILED&channel=SMS&error_code=timeout&provider=a",
+            {"Retry everything that matches…": "act=retry&status=FAILED&channel=SMS&error_code=timeout&provider=a"},
+        ),
+        (
+            "status=DEAD_LETTERED",
+            {
+                "Retry everything that matches…": "act=retry&status=DEAD_LETTERED",
+                "Mark everything that matches as sent…": "act=resolve-sent&status=DEAD_LETTERED",
+                "Mark everything that matches as not delivered…": "act=resolve-failed&status=DEAD_LETTERED",
+            },
         ),
         (
             f"client__id__exact={NEVER}&reference=order-1",
-            "Act on everything that matches…",
-            f"client={NEVER}&reference=order-1",
+            {"Act on everything that matches…": f"client={NEVER}&reference=order-1"},
         ),
-        ("status=SENT", "", None),
-        ("status=PENDING&q=ada", "", None),
-        ("status=PENDING&priority__exact=1", "", None),
-        ("created=hour", "", None),
+        (
+            "waiting_reason=PAUSED&channel__exact=SMS",
+            {
+                "Cancel or reschedule everything that matches…": (
+                    "act=cancel&waiting_reason=PAUSED&channel=SMS&status=PENDING"
+                )
+            },
+        ),
+        ("waiting_reason=PAUSED&status=SENT", {}),  # none of them waits
+        ("waiting_reason=PAUSED&created=hour", {}),
+        ("status=SENT", {}),
+        ("status=PENDING&q=ada", {}),
+        ("status=PENDING&priority__exact=1", {}),
+        ("created=hour", {}),
     ],
 )
-def test_list__all_that_matches__is_handed_on_where_it_means_the_same(
-    query: str, label: str, expected: str | None
-) -> None:
-    address = "" if expected is None else f"/admin/bulk/preview/?{expected}"
-    assert bulk_link(QueryDict(query)) == (label, address)
+def test_list__all_that_matches__is_handed_on_where_it_means_the_same(query: str, expected: dict[str, str]) -> None:
+    found = bulk_links(QueryDict(query), list(Deed))
+
+    assert dict(found) == {label: f"/admin/bulk/preview/?{asked}" for label, asked in expected.items()}
 
 
 def test_list__all_that_matches__leads_to_a_preview_of_just_those(console: Client) -> None:
-    rows = [NotificationFactory(channel=channel) for channel in ("SMS", "SMS", "EMAIL")]
-    listed = console.get(f"{LIST}?status=PENDING&channel__exact=SMS&client__id__exact={rows[0].client_id}")
+    waiting = {"waiting_reason": WaitingReason.RETRY_BACKOFF, "due_at": ago(-60)}
+    rows = [NotificationFactory(channel=channel, **waiting) for channel in ("SMS", "SMS", "EMAIL")]
+    NotificationFactory(channel="SMS", client=rows[0].client)
+    asked = f"waiting_reason=RETRY_BACKOFF&channel__exact=SMS&client__id__exact={rows[0].client_id}"
+    [(_, address)] = console.get(f"{LIST}?{asked}").context["ticked"]["bulk"]
 
-    preview = console.get(listed.context["ticked"]["bulk_address"]).context["preview"]
+    answer = console.get(address)
 
-    assert preview.count.total == 1
-    assert preview.sample == rows[:1]
+    assert answer.context["preview"].count.total == 1
+    assert answer.context["preview"].sample == rows[:1]
+    assert "What each waits for changes by itself" in words_of(answer.content)
 
 
-@pytest.mark.parametrize(
-    ("query", "address"),
-    [
-        ("waiting_reason=PROVIDER_UNAVAILABLE", "?act=cancel&status=PENDING"),
-        ("waiting_reason=PAUSED&channel__exact=SMS&status=PENDING", "?act=cancel&channel=SMS&status=PENDING"),
-        ("waiting_reason=PAUSED&status=SENT", ""),  # none of them waits
-        ("waiting_reason=PAUSED&created=hour", ""),  # the preview could not mean the same
-        ("status=PENDING", ""),
-    ],
-)
-def test_list__filtered_by_what_is_waited_for__leads_to_the_act_on_what_is_pending(query: str, address: str) -> None:
-    assert instead_of_waiting(QueryDict(query)) == (address and f"/admin/bulk/preview/{address}")
+def test_list__marks_of_all_that_match__are_offered_only_where_something_is_held(console: Client) -> None:
+    for columns, count in ((HELD, 3), ({"last_error_code": "x", "unconfirmed_provider": ""}, 1)):
+        NotificationFactory(**HELD | columns)
+        assert len(console.get(f"{LIST}?status=DEAD_LETTERED").context["ticked"]["bulk"]) == count
+        Notification.objects.all().delete()

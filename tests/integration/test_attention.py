@@ -195,10 +195,10 @@ def test_attention__bulk_acts__failed_stopped_or_still__are_told_to_those_who_ma
         act = begin_bulk(reference=status)
         BulkAct.objects.filter(pk=act.pk).update(status=status, **changes)
     lines = " | ".join(line for line, _ in told(viewer))
-    assert "Retry of many notifications failed by ops" in lines
+    assert "The bulk act “Retry notifications” failed by ops" in lines
     assert ": DataError" in lines
-    assert "Retry of many notifications is stopped" in lines
-    assert "Retry of many notifications stands still" in lines
+    assert "The bulk act “Retry notifications” is stopped" in lines
+    assert "The bulk act “Retry notifications” stands still" in lines
     half = django_user_model.objects.create(username="half", is_staff=True)
     half.user_permissions.add(Permission.objects.get(codename="view_notification"))
     viewer.force_login(half)

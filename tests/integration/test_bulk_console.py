@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from notifications import queue
 from notifications.admin import bulk_confirmation
-from notifications.models import Action, BulkAct, BulkStatus, Notification
+from notifications.models import BulkAct, BulkAction, BulkStatus, Notification
 from notifications.queue import bulk_preview
 from notifications.status import Status
 from notifyq.roles import Role
@@ -83,6 +83,36 @@ def test_preview__filter__counts_exactly_and_shows_ten_and_changes_nothing(opera
     assert not BulkAct.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("act", "button", "effect"),
+    [
+        ("resolve-sent", "Mark 2 notifications as sent", "This cannot be undone. Do it only when"),
+        ("resolve-failed", "Mark 2 notifications as not delivered", "They become FAILED"),
+    ],
+)
+def test_preview__of_a_mark__says_what_happens_to_which_and_is_done_once(operator, act, button, effect):
+    unsure = {"last_error_code": "UNCONFIRMED", "unconfirmed_provider": "sandbox"}
+    dead(2, **unsure)
+    dead(1)
+
+    answer, tab = look(operator, act=act), look(operator, act=act)
+    page = words_of(answer.content)
+    begun = [confirm(operator, each).url for each in (answer, answer, tab)]
+
+    count = answer.context["preview"].count
+    assert (count.total, count.actionable, count.known) == (3, 2, 1)
+    assert button in page
+    assert effect in page
+    assert "1 is left alone: it is not held as unconfirmed" in page
+    assert "may get it twice.</p>" not in page
+    [stored] = BulkAct.objects.all()
+    assert set(begun) == {address("act", stored)}
+    assert stored.action == act.upper().replace("-", "_")
+    shown = words_of(operator.get(begun[0]).content)
+    assert button.replace("2 notifications", "every notification that matches") in shown
+    assert button.replace("2 ", "") in words_of(operator.get(LIST).content)
+
+
 @pytest.mark.parametrize("unsure", ["", "1"])
 def test_preview__those_that_may_have_been_sent__only_when_asked_for(operator, unsure):
     dead(1, last_error_code="UNCONFIRMED", unconfirmed_provider="sandbox")
@@ -120,6 +150,9 @@ def test_preview__every_parameter_of_a_link__is_understood(operator):
         ({"act": "explode"}, "act"),
         ({"act": "cancel", "status": "FAILED"}, "status"),
         ({"status": "PENDING"}, "status"),
+        ({"act": "resolve-sent", "status": "FAILED"}, "status"),
+        ({"waiting_reason": "PAUSED"}, "waiting_reason"),
+        ({"act": "cancel", "waiting_reason": "BOREDOM"}, "waiting_reason"),
         ({"channel": "FAX"}, "channel"),
         ({"client": "nobody"}, "client"),
         ({"recipient": "nobody"}, "recipient"),
@@ -161,7 +194,7 @@ def test_preview__counting_takes_too_long__says_so_and_can_be_begun(operator, mo
 
 
 def test_count__too_slow__is_broken_off():
-    selection = queue.BulkSelection(action=Action.RETRY, status=Status.DEAD_LETTERED)
+    selection = queue.BulkSelection(action=BulkAction.RETRY, status=Status.DEAD_LETTERED)
     with bulk_preview.given_up_after(0.01) as outcome, connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(5)")
         outcome.append("never")
@@ -263,12 +296,15 @@ def test_begin__without_the_filter_s_fields_or_with_a_wrong_one__does_nothing(op
      {"recipient": RECIPIENT.replace("example", "EXAMPLE")},
      {"after": "2026-01-02 08:30"}, {"after": "2026-01-02"},
      {"before": "2036-01-02T08:30:05.25+02:00"}, {"unsure": "yes"}, {"act": "reschedule", "send_at": IN_A_MONTH},
-     {"act": "CANCEL", "channel": "email"}, {"error_code": "a_reason", "provider": "sandbox"}],
+     {"act": "CANCEL", "channel": "email"}, {"act": "cancel", "waiting_reason": "retry_backoff"},
+     {"act": "resolve-sent", "error_code": "UNCONFIRMED"}, {"act": "RESOLVE_FAILED"},
+     {"error_code": "a_reason", "provider": "sandbox"}],
 )  # fmt: skip
 def test_begin__every_filter_as_it_was_looked_at__is_begun(operator, query):
     owner = ClientFactory(name="Shop")
     dead(1, client=owner, recipient=RECIPIENT)
-    NotificationFactory(client=owner, recipient=RECIPIENT)
+    dead(1, client=owner, last_error_code="UNCONFIRMED")
+    NotificationFactory(client=owner, recipient=RECIPIENT, waiting_reason="RETRY_BACKOFF", due_at=ago(-60))
 
     answer = confirm(operator, look(operator, **query))
 

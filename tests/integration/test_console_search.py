@@ -90,7 +90,7 @@ def test_search__to_act_on_all_that_match__keeps_it_sealed_from_the_list_to_the_
     dead()
     page = search(operator, DEAD, recipient=TERM, kind="dead")
 
-    preview = operator.get(page.context["ticked"]["bulk_address"])
+    preview = operator.get(page.context["ticked"]["bulk"][0][1])
     looked = search(operator, BULK, act="retry", recipient=TERM)
     form = fields_of(preview.content, "data-looked-at") | {"reason": "x", "rate": "1"}
     begun = operator.post(reverse("admin:bulk-begin"), form)

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from notifications.admin.dead_letters import filter as filters
 from notifications.admin.dead_letters.filter import bulk_query, read_filter
 from notifications.status import Status
+from notifications.story.acts import Deed
 from notifyq.console.sealed import opened
 from notifyq.roles import Role
 from tests.support.factories import ClientFactory, NotificationFactory
@@ -274,8 +275,8 @@ def test_pages__however_many_rows__ask_the_database_a_few_times(
         console.get(address, follow=True)
 
 
-def bulk(query: str) -> dict[str, list[str]]:
-    handed_on = parse_qs(bulk_query(read_filter(QueryDict(query).dict())))
+def bulk(query: str, deed: Deed = Deed.RETRY) -> dict[str, list[str]]:
+    handed_on = parse_qs(bulk_query(read_filter(QueryDict(query).dict()), deed))
     return {name: [opened(text) for text in texts] for name, texts in handed_on.items()}
 
 
@@ -297,6 +298,10 @@ def test_bulk__what_matches__is_handed_on() -> None:
         "before": ["2026-03-02T12:00:01Z"],
     }
     assert bulk("kind=unconfirmed&error_code=UNCONFIRMED")["error_code"] == ["UNCONFIRMED"]
+    for deed in (Deed.RESOLVE_SENT, Deed.RESOLVE_FAILED):
+        expected = {"act": [deed], "status": ["DEAD_LETTERED"]}
+        assert bulk("", deed) == bulk("kind=unconfirmed", deed) == expected
+        assert bulk("kind=failed", deed) == bulk("kind=all", deed) == bulk("kind=unconfirmed&q=x", deed) == {}
 
 
 @pytest.mark.parametrize("query", ["kind=all", "q=x", "provider=-", "error_code=-", "kind=unconfirmed", "channel=FAX"])
@@ -313,10 +318,12 @@ def test_list__retry_of_all_that_match__is_previewed_with_just_those(console) ->
     asked |= {"provider": "sandbox", "error_code": "timeout", "after": "2026-01-01T00:00", "before": "2099-01-01T00:00"}
 
     answer = console.get(LIST, asked, follow=True)
-    preview = console.get(answer.context["ticked"]["bulk_address"]).context["preview"]
+    previews = [console.get(address).context["preview"] for _, address in answer.context["ticked"]["bulk"]]
 
-    assert (len(answer.context["rows"]), preview.count.total) == (2, 2)
+    counts = [(preview.count.total, preview.count.actionable) for preview in previews]
+    assert (len(answer.context["rows"]), counts) == (2, [(2, 1), (2, 1), (2, 1)])
     assert "Retry everything that matches" in answer.content.decode()
+    assert "Mark everything that matches as sent" in answer.content.decode()
     assert "everything that matches" not in page_of(console, LIST, q="x", **asked)
 
 

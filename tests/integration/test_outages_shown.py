@@ -156,9 +156,13 @@ def test_console__list_and_its_filter__go_by_what_is_shown(settings: Any) -> Non
 
 
 def listed(browser: Client, reason: str) -> dict[UUID, str]:
-    """The reasons that the console's list shows, by id."""
+    """The reasons that the console's list shows, by id. An act on everything with that reason would be on the same."""
     answer = browser.get("/admin/notifications/notification/", {"waiting_reason": reason} if reason else {})
-    return {row.pk: row.waiting_reason for row in answer.context["cl"].result_list}
+    found = {row.pk: row.waiting_reason for row in answer.context["cl"].result_list}
+    if reason:
+        preview = browser.get("/admin/bulk/preview/", {"act": "cancel", "waiting_reason": reason}).context["preview"]
+        assert preview.count.total == len(found)
+    return found
 
 
 def test_console__page_of_one_that_is_due__says_what_it_waits_for() -> None:

@@ -193,6 +193,9 @@ def test_resolve__each_way__ends_it_so(operator: Client, deed: str, status: Stat
 
     assert post(operator, row, deed) == f"Marked as {'not delivered' if code else 'sent'}: it is {status} now."
     assert Notification.objects.values_list("status", "last_error_code").get() == (status, code)
+    assert OperatorAction.objects.get().details == {"outcome": status}
+    story = words_of(operator.get(f"{PLACE}{row.pk}/change/").content)
+    assert f"Marked as {'not delivered' if code else 'sent'} by ops" in story
 
 
 def test_resolve__dead_letter_that_was_certainly_not_sent__says_why_not(operator: Client) -> None:

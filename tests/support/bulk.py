@@ -8,17 +8,19 @@ from uuid import uuid4
 from django.db import connection
 
 from notifications import queue
-from notifications.models import Action, ActorKind, BulkAct, BulkStatus
+from notifications.models import ActorKind, BulkAct, BulkAction, BulkStatus
 from notifications.queue import Act, Actor, BulkSelection
-from notifications.status import Status
+from notifications.services.bulk import STATUSES
 from tests.support.rows import database_now
 
 OPERATOR = Actor(ActorKind.USER, "ops")
 
 
-def begin(action: Action = Action.RETRY, *, rate: int = 1000, cutoff: Any = None, form_id: Any = None, **wanted: Any):
+def begin(
+    action: BulkAction = BulkAction.RETRY, *, rate: int = 1000, cutoff: Any = None, form_id: Any = None, **wanted: Any
+):
     """An act whose rate has been unused for a second. Returns it as it is stored."""
-    wanted.setdefault("status", Status.DEAD_LETTERED if action is Action.RETRY else Status.PENDING)
+    wanted.setdefault("status", STATUSES[action][0])
     made, _ = queue.begin_bulk(
         BulkSelection(action=action, **wanted),
         Act(OPERATOR, "the relay is back"),

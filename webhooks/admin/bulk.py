@@ -13,7 +13,7 @@ from notifications.admin.bulk import by_field, page_of
 from notifications.admin.bulk_asking import BulkAsking, Errors, Values
 from notifications.admin.bulk_confirmation import Confirmation, form_context
 from notifications.admin.bulk_form import client_choices, client_names, pickers
-from notifications.admin.bulk_kinds import Described, Kind, add_kind
+from notifications.admin.bulk_kinds import Described, Kind, Words, add_kind
 from notifications.models import BulkAction
 from notifications.status import FINAL as OUTCOMES
 from notifyq.console import Page, add_page, badge, instant
@@ -108,15 +108,21 @@ def _page(request: HttpRequest, values: Values, errors: Errors, **more: Any) -> 
 
 ASKING = RedeliveryAsking()
 add_kind(
-    [BulkAction.REDELIVER],
     Kind(
         noun="webhook event",
         operate=OPERATE,
         preview_name=ASKING.preview_name,
         invitation="Redeliver webhook events that match…",
         describe=describe,
-        left_alone="their endpoint is disabled or deleted",
-        moved_on="redelivered by somebody else meanwhile",
+        words={
+            BulkAction.REDELIVER: Words(
+                verb="Redeliver",
+                on="Redeliver {}",
+                effect="Each is delivered once more. What fails again is not delivered again by this act.",
+                left_alone="their endpoint is disabled or deleted",
+                moved_on="redelivered by somebody else meanwhile",
+            )
+        },
     ),
 )
 add_page(Page("webhooks/webhookevent/redeliver-all/", "webhook-redeliver-preview", ASKING.preview, OPERATE))

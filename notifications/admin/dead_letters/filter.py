@@ -20,6 +20,7 @@ from notifications.outcome import UNCONFIRMED
 from notifications.providers.instance_names import NAME_LENGTH_MOST
 from notifications.request import canonical_filter
 from notifications.request.fields import LABEL_MAX_LENGTH, Invalid
+from notifications.story.acts import Deed
 from notifications.undelivered import NONE, Kind, Wanted
 from notifyq.console import instant, masked
 from notifyq.console.sealed import PRIVATE, UNREADABLE, Unopened, opened, seal
@@ -192,19 +193,24 @@ def _form_of(data: Mapping[str, str]) -> FilterForm:
     return form
 
 
-def bulk_query(asked: Filter) -> str:
+def bulk_query(asked: Filter, deed: Deed) -> str:
     """What matches, as the page for acts on many takes it; empty where that page could not mean the same.
 
-    It leaves out what may have been sent unless the error code names it, takes one status, and searches nothing.
+    It takes one status, and searches nothing. A retry leaves out what may have been sent unless the error code names
+    it; the other acts are on nothing else.
     """
     wanted = asked.wanted
     if wanted is None or len(wanted.kind.statuses) != 1 or asked.form.cleaned_data["q"]:
         return ""
-    if NONE in (wanted.provider, wanted.error_code) or (wanted.kind is Kind.HELD and wanted.error_code != UNCONFIRMED):
+    if NONE in (wanted.provider, wanted.error_code):
+        return ""
+    if deed is Deed.RETRY and wanted.kind is Kind.HELD and wanted.error_code != UNCONFIRMED:
+        return ""
+    if deed is not Deed.RETRY and wanted.kind is Kind.FAILED:
         return ""
     given = asked.form.cleaned_data
     values = {
-        "act": "retry",
+        "act": deed.value,
         "status": wanted.kind.statuses[0].value,
         **{name: given[name] for name in ("channel", "provider", "error_code", "reference")},
         "recipient": seal(given["recipient"]),

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from notifications.admin.dead_letters.filter import KINDS, LABELLED_MOST, Filter, bulk_query, read_filter
 from notifications.admin.rows import Row, row_of
-from notifications.admin.ticked import Origin, offer
+from notifications.admin.ticked import WORDINGS, Origin, offer
 from notifications.story.acts import Deed
 from notifications.undelivered import WALKED_MOST, Page, Place, page_of
 from notifyq.roles import SEE_PRIVATE
@@ -31,7 +31,6 @@ def show_list(request: HttpRequest) -> HttpResponse:
     place = Place.decode(request.GET.get("place", ""))
     page = page_of(asked.wanted, place) if asked.wanted else Page((), None, None)
     rows = [row_of(row, request) for row in page.rows]
-    bulk = ("Retry everything that matches…", _bulk(asked))
     context = {
         **admin.site.each_context(request),
         "title": KINDS[asked.kind].capitalize(),
@@ -43,7 +42,7 @@ def show_list(request: HttpRequest) -> HttpResponse:
         "older": _address(asked, page.older) if page.older else "",
         "newer": _address(asked, page.newer) if page.newer else "",
         "first": _address(asked, None) if place else "",
-        "ticked": offer(request, ORIGIN, query=asked.query(), bulk=bulk, deeds=_deeds(rows)),
+        "ticked": offer(request, ORIGIN, query=asked.query(), bulk=_bulk(asked, _deeds(rows)), deeds=_deeds(rows)),
         "walked_most": WALKED_MOST,
         "labelled_most": LABELLED_MOST,
     }
@@ -59,7 +58,7 @@ def _address(asked: Filter, place: Place | None) -> str:
     return f"?{asked.query(place=place.encode() if place else '')}"
 
 
-def _bulk(asked: Filter) -> str:
-    """Where everything that matches can be acted on; empty where that page could not mean the same."""
-    query = bulk_query(asked)
-    return f"{reverse('admin:bulk-preview')}?{query}" if query else ""
+def _bulk(asked: Filter, deeds: Sequence[Deed]) -> list[tuple[str, str]]:
+    """Where these can be done to everything that matches, left out where that page could not mean the same."""
+    queries = [(WORDINGS[deed].on_all, bulk_query(asked, deed)) for deed in deeds]
+    return [(label, f"{reverse('admin:bulk-preview')}?{query}") for label, query in queries if query]

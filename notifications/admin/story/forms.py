@@ -65,7 +65,7 @@ def _resolve_sent(row: Notification, seen: str, now: datetime) -> Form:
         name=Deed.RESOLVE_SENT,
         address=address_of(Deed.RESOLVE_SENT, row),
         title="Mark as sent",
-        note="It becomes SENT, and is not sent again. Say how you know, such as the provider's own log.",
+        note="It becomes SENT for good, and is not sent again. Say how you know, such as the provider's own log.",
         verb="Mark as sent",
         seen=seen,
     )

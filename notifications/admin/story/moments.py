@@ -21,11 +21,12 @@ NOTICED = timedelta(seconds=1)
 """Shorter waits are not worth a line."""
 _DONE = {
     "RETRY": "Retried",
-    "RESOLVE": "Marked as sent or not delivered",  # the record does not tell which
+    "RESOLVE": "Resolved",
     "CANCEL": "Cancelled",
     "RESCHEDULE": "Rescheduled",
 }
-_DETAILS = {"sendAt": "not before", "expiresAt": "new expiry"}
+_RESOLVED = {"SENT": "Marked as sent", "FAILED": "Marked as not delivered"}
+_DETAILS = {"sendAt": "not before", "expiresAt": "new expiry", "bulkAct": "bulk act"}
 
 
 def moments(row: Notification, history: History, facts: Facts, now: datetime) -> list[Moment]:
@@ -96,14 +97,23 @@ def _wait(since: datetime, until: datetime, reason: str) -> Iterator[Moment]:
 def _act(action: OperatorAction) -> Moment:
     return Moment(
         at=action.created_at,
-        title=(f"{_DONE.get(action.action, action.action)} by {action.actor}",),
+        title=(f"{_done(action)} by {action.actor}",),
         badge=("operator", "busy"),
         facts=(
             *told(("reason", action.reason or "none given"), ("it was", action.status_before)),
-            *((_DETAILS.get(name, name), _detail(value)) for name, value in sorted(action.details.items())),
+            *(
+                (_DETAILS.get(name, name), _detail(value))
+                for name, value in sorted(action.details.items())
+                if name != "outcome"
+            ),
             *told(("known by", action.actor_kind.lower().replace("_", " "))),
         ),
     )
+
+
+def _done(action: OperatorAction) -> str:
+    said = _RESOLVED.get(str(action.details.get("outcome"))) if action.action == "RESOLVE" else None
+    return said or _DONE.get(action.action, action.action)
 
 
 def _detail(value: object) -> Said:

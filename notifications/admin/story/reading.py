@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from notifications import heartbeats, selectors
+from notifications import heartbeats, selectors, waiting
 from notifications.channel import Channel
 from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
 from notifications.outages import NO_OUTAGES
@@ -57,7 +57,7 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
     """
     waits = row.status == Status.PENDING
     last = actions[-1] if actions else None
-    outages = selectors.outages() if waits else NO_OUTAGES
+    outages = waiting.outages() if waits else NO_OUTAGES
     return Facts(
         status=Status(row.status),
         due_at=row.due_at,

@@ -13,23 +13,26 @@ from notifyq.roles import OPERATE
 
 
 def offer(
-    request: HttpRequest, origin: Origin, *, query: str, bulk: tuple[str, str], deeds: Sequence[Deed] | None = None
+    request: HttpRequest,
+    origin: Origin,
+    *,
+    query: str,
+    bulk: Sequence[tuple[str, str]],
+    deeds: Sequence[Deed] | None = None,
 ) -> dict[str, Any] | None:
     """What `console/_ticked_bar.html` shows; None for those who may not act, and where nothing can be done.
 
     Args:
         query: of the list's address, to come back to.
-        bulk: (label, address) of an act on everything that matches, empty where there is none.
+        bulk: (label, address) of each act on everything that matches.
         deeds: those that make sense in this list; None for all that it offers.
     """
     offered = [deed for deed in origin.deeds if deeds is None or deed in deeds]
     if not offered or not request.user.has_perm(OPERATE):
         return None
-    label, address = bulk
     return {
         "address": origin.act_address,
         "back": query,
         "acts": [(deed.value, WORDINGS[deed].verb) for deed in offered],
-        "bulk_label": label,
-        "bulk_address": address,
+        "bulk": bulk,
     }

@@ -28,6 +28,11 @@ class Wording:
     effect: str
     fields: Sequence[Field] = ()
 
+    @property
+    def on_all(self) -> str:
+        """What leads to the act on everything that a list shows."""
+        return f"{self.on_several.format('everything that matches')}…"
+
     def on(self, count: int) -> str:
         """The act on so many."""
         return self.on_several.format(f"{count} notification{'' if count == 1 else 's'}")
@@ -48,7 +53,7 @@ WORDINGS: Mapping[Deed, Wording] = {
         verb="Mark as sent",
         on_several="Mark {} as sent",
         effect="For those that may have been sent, when you know that they were delivered: they become SENT, and their "
-        "client is told so.",
+        "client is told so. This cannot be undone.",
     ),
     Deed.RESOLVE_FAILED: Wording(
         verb="Mark as not delivered",
