@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False  # the table may be large, and stays open for writing
 
-    dependencies: ClassVar = [("notifications", "0027_tell_busy_from_buffered")]
+    dependencies: ClassVar = [("notifications", "0028_resolve_many")]
 
     operations: ClassVar = [
         AddIndexConcurrently(
