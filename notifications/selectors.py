@@ -226,7 +226,7 @@ def _resting() -> dict[str, datetime]:
 
 
 def control_acts(control: Control, name: str = "") -> QuerySet[ControlAct]:
-    """What people did to breakers or pauses, the newest first; of one by its name, or of all of the kind."""
+    """What people did to breakers, pauses or limits, the newest first; of one by its name, or of all of the kind."""
     acts = ControlAct.objects.filter(control=control).order_by("-pk")
     return acts.filter(name=name) if name else acts
 

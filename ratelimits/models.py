@@ -28,6 +28,7 @@ class RateLimitRule(models.Model):
     )
     window_seconds = models.PositiveIntegerField(default=3600, validators=[MinValueValidator(1)])
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
         verbose_name = "rate limit rule"
@@ -38,9 +39,31 @@ class RateLimitRule(models.Model):
             models.CheckConstraint(condition=Q(limit_count__isnull=True) | Q(limit_count__gte=1), name="rule_limit"),
         ]
 
+    client_name: str | None = None
+    """Of a client's rule, where somebody has filled it in who knows the clients."""
+
     def __str__(self) -> str:
-        whose = f"{self.channel or 'every channel'}{' of one client' if self.client_id else ''}"
-        return f"{whose}: {self.limit_count or 'any number'} in {self.window_seconds} s"
+        return f"{self.holds_for}: {self.terms}"
+
+    @property
+    def holds_for(self) -> str:
+        """Channel and client in words."""
+        return f"{self.channel or 'every channel'}, {self.client_name or self.client_id or 'all clients together'}"
+
+    @property
+    def terms(self) -> str:
+        """What it says in words."""
+        return "no limit" if self.limit_count is None else f"{self.limit_count} in {self.window_seconds} s"
+
+    @property
+    def control_name(self) -> str:
+        """What the record of acts calls it; it stays the same whatever the client is called."""
+        return f"{self.channel or 'every channel'}, {self.client_id or 'all clients together'}"
+
+    @property
+    def stand(self) -> str:
+        """How it stands: never twice the same, as long as `ratelimits.rules` changes it."""
+        return f"{self.updated_at.timestamp()} {self.control_name}: {self.terms}"
 
 
 class RequestMeter(models.Model):

@@ -1,4 +1,4 @@
-"""Who did what to breakers and pauses."""
+"""Who did what to breakers, pauses and limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.db.models.functions import Substr
+from django.db.models.functions import Right
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -18,11 +18,11 @@ from django.utils.safestring import SafeString
 
 from notifications.admin.filters import DoneFilter, PersonFilter
 from notifications.models import Control, ControlAct
-from notifications.pausing import PauseScope
 from notifications.selectors import client_name_of
 from notifyq.console import AdminMixin, ReadOnlyAdmin, instant, scrubs
 
-PAUSED_CLIENT = f"{PauseScope.CLIENT} "
+ID_LENGTH = 36
+"""Of a client, where what was acted upon is a client's own: its name then ends with the client's id."""
 
 
 @admin.register(ControlAct)
@@ -30,32 +30,39 @@ class ControlActAdmin(ReadOnlyAdmin):
     """The newest first."""
 
     masks: ClassVar = {"reason": scrubs("reason")}
-    list_display = ("at", "action", "control", "which", "actor", "reason")
+    list_display = ("at", "action", "control", "which", "said", "actor", "reason")
     list_filter = ("control", "action", DoneFilter, PersonFilter)
     search_fields = ("name", "actor", "reason")
     search_help_text = "Part of what was acted upon, of a person's name or of a reason."
     linked_by = ("name",)
     fields: ClassVar = list_display
-    readonly_fields = ("at", "which")
+    readonly_fields = ("at", "which", "said")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ControlAct]:
         rows: QuerySet[ControlAct] = super().get_queryset(request)
-        return rows.annotate(value=Substr("name", len(PAUSED_CLIENT) + 1)).annotate(client_name=client_name_of("value"))
+        return rows.annotate(value=Right("name", ID_LENGTH)).annotate(client_name=client_name_of("value"))
 
     @admin.display(description="name")
     def which(self, act: ControlAct) -> SafeString | str:
         """A client by its name: the record holds its id, which cannot be taken by another."""
         found = getattr(act, "client_name", None)
-        if act.control != Control.PAUSE or not act.name.startswith(PAUSED_CLIENT) or not found:
+        if act.control == Control.BREAKER or not found:
             return act.name
-        return format_html('{}<span title="{}">{}</span>', PAUSED_CLIENT, act.name, found)
+        return format_html('{}<span title="{}">{}</span>', act.name[:-ID_LENGTH], act.name, found)
+
+    @admin.display(description="said → says")
+    def said(self, act: ControlAct) -> str:
+        """Of a limit; what is empty was not there."""
+        return " → ".join(text or "nothing" for text in (act.before, act.after)) if act.before or act.after else "-"
 
     @admin.display(description="when")
     def at(self, act: ControlAct) -> SafeString | str:
         return instant(act.created_at)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Acts on breakers and pauses", **(extra_context or {})})
+        return super().changelist_view(
+            request, {"title": "Acts on breakers, pauses and limits", **(extra_context or {})}
+        )
 
 
 def acts_address(control: Control, name: str = "") -> str:

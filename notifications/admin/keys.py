@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from notifications import accounts
 from notifications.models import ApiKey, Client
 from notifications.models.client import Scope
-from notifyq.console import asks_first, reason_field
+from notifyq.console import asks_first, reason_field, tell
 
 DAYS_MOST = 36_500
 
@@ -94,8 +94,8 @@ class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.action(description="Revoke", permissions=["revoke"])
     @asks_first("Revoke", "They are refused from now on. This cannot be undone.", stand=lambda key: str(key.revoked_at))
     def revoke(self, request: HttpRequest, rows: list[ApiKey], reason: str) -> None:
-        for key in rows:
-            if key.revoked_at is None:
-                accounts.revoke_key(key.prefix, by=str(request.user))
-                self.log_change(request, key, f"revoked: {reason}")
-                self.message_user(request, f"{key.prefix} is revoked.")
+        valid = [key for key in rows if key.revoked_at is None]
+        for key in valid:
+            accounts.revoke_key(key.prefix, by=str(request.user))
+            self.log_change(request, key, f"revoked: {reason}")
+        tell(request, [f"{key.prefix} is revoked." for key in valid], f"{len(valid)} keys are revoked.")

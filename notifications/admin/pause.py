@@ -17,7 +17,7 @@ from notifications import selectors, services
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Control, Pause
-from notifyq.console import ReadOnlyAdmin, asks_first, scrubs
+from notifyq.console import ReadOnlyAdmin, asks_first, scrubs, tell
 
 
 def already(present: Pause) -> str:
@@ -104,10 +104,12 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
     @admin.action(description="Resume sending", permissions=["resume"])
     @asks_first("Resume", "What they keep back is sent again. What another pause keeps stays where it is.")
     def resume_sending(self, request: HttpRequest, rows: list[Pause], reason: str) -> None:
+        resumed = []
         for pause in rows:
             try:
                 services.resume(pause.pk, reason=reason, by=str(request.user))
             except NotFound:
                 continue  # somebody else was quicker
             self.log_change(request, pause, f"resumed: {reason}")
-            self.message_user(request, f"{pause} goes on.")
+            resumed.append(f"{pause} goes on.")
+        tell(request, resumed, f"{len(resumed)} pauses are resumed.")

@@ -16,7 +16,7 @@ from notifications.admin.breaker_page import OPERATE, STATE_TONES, TRIP, WORKERS
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.breaker import BreakerState
 from notifications.models import Control, ProviderHealth, ProviderPace
-from notifyq.console import OwnPage, ReadOnlyAdmin, asks_first, badge, instant
+from notifyq.console import OwnPage, ReadOnlyAdmin, asks_first, badge, instant, tell
 
 
 def _stand(row: ProviderHealth) -> str:
@@ -87,23 +87,25 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
         "Trip", "They are called no more, until somebody resets them. The others of the chain go on.", stand=_stand
     )
     def trip(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
-        for row in rows:
-            if row.tripped:
-                self.message_user(request, f"{row} was tripped already.", messages.WARNING)
-                continue
+        left = [f"{row} was tripped already." for row in rows if row.tripped]
+        tell(request, left, f"{len(left)} were tripped already.", messages.WARNING)
+        untripped = [row for row in rows if not row.tripped]
+        for row in untripped:
             services.trip_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
-            self._tell(request, row, "tripped", reason)
+        self._tell(request, untripped, "tripped", reason)
 
     @admin.action(description="Reset: use it again", permissions=["operate"])
     @asks_first("Reset", "They are called again at once, whoever opened their breaker.", stand=_stand)
     def reset(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
         for row in rows:
             services.reset_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
-            self._tell(request, row, "reset", reason)
+        self._tell(request, rows, "reset", reason)
 
-    def _tell(self, request: HttpRequest, row: ProviderHealth, done: str, reason: str) -> None:
-        self.log_change(request, row, f"{done}: {reason}")
-        self.message_user(request, f"{row} is {done}. {WORKERS_TOLD}")
+    def _tell(self, request: HttpRequest, rows: list[ProviderHealth], done: str, reason: str) -> None:
+        for row in rows:
+            self.log_change(request, row, f"{done}: {reason}")
+        lines = [f"{row} is {done}. {WORKERS_TOLD}" for row in rows]
+        tell(request, lines, f"{len(rows)} providers are {done}. {WORKERS_TOLD}")
 
 
 @admin.register(ProviderPace)

@@ -18,6 +18,8 @@ from notifyq.rest.view import add_headers
 from ratelimits.requests import count_request
 
 SENDERS = frozenset({Scope.SEND, Scope.OPERATE})
+OWNERS = frozenset({Scope.SEND})
+"""For what is only ever done to one's own, such as what shows a secret: `operate` is not enough."""
 READERS = frozenset({Scope.SEND, Scope.READ, Scope.OPERATE})
 INBOX_KEEPERS = frozenset({Scope.SEND, Scope.INBOX})
 """Who may mark as read, always of its own client alone: an operator who looks must not read for the users of others."""

@@ -1,4 +1,4 @@
-"""What people did to the controls of sending: the breakers and the pauses."""
+"""What people did to the controls of sending: the breakers, the pauses and the rules of the rate limits."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class Control(StrEnum):
 
     BREAKER = "BREAKER"
     PAUSE = "PAUSE"
+    LIMIT = "LIMIT"
 
 
 class ControlAction(StrEnum):
@@ -24,6 +25,9 @@ class ControlAction(StrEnum):
     RESET = "RESET"
     PAUSE = "PAUSE"
     RESUME = "RESUME"
+    ADD = "ADD"
+    CHANGE = "CHANGE"
+    REMOVE = "REMOVE"
 
 
 class ControlAct(models.Model):
@@ -33,18 +37,26 @@ class ControlAct(models.Model):
     """
 
     control = models.CharField(max_length=8, choices=[(c.value, c.value) for c in Control])
-    name = models.CharField(max_length=120, help_text="Which one, such as SMS twilio, or CHANNEL SMS.")
+    name = models.CharField(
+        max_length=120, help_text="Which one, such as SMS twilio, CHANNEL SMS, or SMS, all clients together."
+    )
     action = models.CharField(max_length=8, choices=[(a.value, a.value) for a in ControlAction])
     actor = models.CharField(
         max_length=150, help_text="The client with the beginning of its key, the user's name, or who ran the command."
     )
     reason = models.CharField(max_length=255, blank=True, default="")
+    before = models.CharField(
+        max_length=60, blank=True, default="", db_default="", help_text="What a limit said until then; empty: nothing."
+    )
+    after = models.CharField(
+        max_length=60, blank=True, default="", db_default="", help_text="What it says since; empty: nothing."
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
         ordering: ClassVar = ["-id"]
-        verbose_name = "act on a breaker or pause"
-        verbose_name_plural = "acts on breakers and pauses"
+        verbose_name = "act on a breaker, pause or limit"
+        verbose_name_plural = "acts on breakers, pauses and limits"
         indexes: ClassVar = [models.Index(fields=["control", "name", "-id"], name="control_act_of_one")]
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(control__in=list(Control)), name="control_act_control"),

@@ -18,6 +18,7 @@ from notifications.queue.bulk_preview import BulkCount, count_bulk, given_up_aft
 from notifications.queue.bulk_selection import BulkSelection
 from notifications.queue.cancel import Together, cancel, cancel_together, count_uncancelled
 from notifications.queue.claim import Claim, Claimed, Claimer, claim
+from notifications.queue.control_acts import last_control_act, record_control
 from notifications.queue.credit import Credited
 from notifications.queue.due import next_due_in_seconds
 from notifications.queue.expire import LIMIT as EXPIRE_LIMIT
@@ -106,6 +107,7 @@ __all__ = [
     "hold_breaker",
     "hold_for_act",
     "insert",
+    "last_control_act",
     "lease_calls",
     "leave",
     "look_again",
@@ -118,6 +120,7 @@ __all__ = [
     "read_paces",
     "receive",
     "record_calls",
+    "record_control",
     "release",
     "release_parked",
     "release_paused",

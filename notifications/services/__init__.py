@@ -5,6 +5,7 @@ from notifications.services.acts import as_seen
 from notifications.services.breakers import breaker_as_seen, check_breaker, reset_breaker, trip_breaker
 from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
+from notifications.services.limits import add_limit, change_limits, edit_limit, remove_limits
 from notifications.services.pauses import check_pause, find_pause, pause, pause_told, resume
 from notifications.services.receipts import receive, receiver_of
 from notifications.services.reschedule import reschedule
@@ -29,15 +30,18 @@ __all__ = [
     "GroupSubmission",
     "RetriedMany",
     "Submission",
+    "add_limit",
     "as_seen",
     "begin_bulk",
     "breaker_as_seen",
     "cancel",
     "cancel_together",
+    "change_limits",
     "check_breaker",
     "check_group_request",
     "check_pause",
     "check_request",
+    "edit_limit",
     "find_pause",
     "pause",
     "pause_told",
@@ -45,6 +49,7 @@ __all__ = [
     "read_bulk",
     "receive",
     "receiver_of",
+    "remove_limits",
     "reschedule",
     "reset_breaker",
     "resolve",

@@ -4,7 +4,7 @@ Stock admin rather than a theme package: the console's pages are our own anyway,
 page, which the content security policy forbids.
 """
 
-from notifyq.console.asking import asks_first, reason_field
+from notifyq.console.asking import AskedForm, asks_first, reason_field, tell
 from notifyq.console.by_id import SearchedById, as_uuid
 from notifyq.console.lists import EstimatingPaginator, GuardedAdmin, ReadOnlyAdmin, ReadOnlyInline
 from notifyq.console.mixin import AdminMixin
@@ -16,6 +16,7 @@ from notifyq.console.words import badge, instant, masked
 __all__ = [
     "HIDDEN",
     "AdminMixin",
+    "AskedForm",
     "EstimatingPaginator",
     "GuardedAdmin",
     "Link",
@@ -37,4 +38,5 @@ __all__ = [
     "scrubs",
     "shortened",
     "shortens",
+    "tell",
 ]

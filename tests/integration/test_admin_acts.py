@@ -121,7 +121,7 @@ def test_rule__added_changed_and_deleted__is_stored_and_recorded(console, lines)
     page = console.get(reverse(f"{RULES}_change", args=[made.pk])).content.decode()
     assert f'<option value="{shop.pk}" selected>Shop</option>' in page
 
-    wanted = rule(channel="SMS", limit_count="", no_limit="on", reason="they are testing")
+    wanted = rule(channel="SMS", limit_count="", no_limit="on", reason="they are testing", seen=made.stand)
     changed = console.post(reverse(f"{RULES}_change", args=[made.pk]), wanted)
     assert changed.status_code == 302
     assert RateLimitRule.objects.values_list("pk", "client_id", "limit_count").get() == (made.pk, None, None)
@@ -131,7 +131,8 @@ def test_rule__added_changed_and_deleted__is_stored_and_recorded(console, lines)
     assert "Reason, for the record" in asked
     assert console.post(gone, {"post": "yes"}).status_code == 200  # and asks
     assert RateLimitRule.objects.exists()
-    seen = {"seen": f"{made.pk}:", "confirmed": "yes", "reason": "the test is over"}
+    made.refresh_from_db()
+    seen = {"seen": f"{made.pk}:{made.stand}", "confirmed": "yes", "reason": "the test is over"}
     assert console.post(gone, seen).status_code == 302
     assert not RateLimitRule.objects.exists()
     assert acts(console) == [("ops", 1), ("ops", 2), ("ops", 3)]

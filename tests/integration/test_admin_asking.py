@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -16,8 +17,8 @@ from notifications.models import ApiKey, Pause, ProviderHealth
 from notifyq.console import asking
 from notifyq.roles import Role
 from ratelimits.models import RateLimitRule
-from tests.support.console import person, words_of
-from tests.support.factories import ApiKeyFactory
+from tests.support.console import fields_of, person, words_of
+from tests.support.factories import ApiKeyFactory, ClientFactory
 from tests.support.webhook_rows import an_endpoint
 from webhooks.models import WebhookEndpoint
 
@@ -26,13 +27,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("chains")]
 
 @dataclass(frozen=True)
 class Case:
-    """Attributes: undone: how many rows the action has not been done to yet."""
+    """
+    Attributes:
+        undone: how many rows the action has not been done to yet.
+        values: what it asks for beside the reason.
+    """
 
     path: str
     action: str
     begin: Callable[[], list[Any]]
     undone: Callable[[], int]
     role: Role = Role.OPERATOR
+    values: dict[str, str] = field(default_factory=dict)
 
 
 def pauses() -> list[Any]:
@@ -75,6 +81,13 @@ CASES = {
         lambda: WebhookEndpoint.objects.filter(enabled=True).count(),
     ),
     "remove": Case("ratelimits/ratelimitrule", "remove", limits, RateLimitRule.objects.count),
+    "change": Case(
+        "ratelimits/ratelimitrule",
+        "change_terms",
+        limits,
+        lambda: RateLimitRule.objects.filter(limit_count=5).count(),
+        values={"limit_count": "7"},
+    ),
     "revoke": Case(
         "notifications/apikey",
         "revoke",
@@ -88,7 +101,8 @@ EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 def form(case: Case, rows: list[Any], **more: Any) -> dict[str, Any]:
     """As the list sends it."""
-    return {"action": case.action, "_selected_action": [str(row.pk) for row in rows], "index": "0", **more}
+    ticked = {"action": case.action, "_selected_action": [str(row.pk) for row in rows]}
+    return {**ticked, "index": "0", **case.values, "look": "yes", **more}
 
 
 def post(browser: Client, case: Case, fields: dict[str, Any]) -> Any:
@@ -100,9 +114,9 @@ def shown_to(browser: Client, case: Case, rows: list[Any], **more: Any) -> dict[
     page = post(browser, case, form(case, rows)).content.decode()
     seen = re.findall(r'name="seen" value="([^"]*)"', page)
     assert len(seen) == len(rows)
-    fields = form(case, rows, seen=seen, confirmed="yes", reason="the outage is over", **more)
-    del fields["index"]
-    return fields
+    looked = {"looked": urlencode(case.values | {"no_limit": "", "window_seconds": ""})} if case.values else {}
+    fields = form(case, rows, seen=seen, confirmed="yes", reason="the outage is over", **looked, **more)
+    return {name: value for name, value in fields.items() if name not in ("index", "look")}
 
 
 @EACH
@@ -179,4 +193,45 @@ def test_action__on_too_many__does_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
     page = post(person(Role.OPERATOR), case, form(case, case.begin()))
 
-    assert "Nothing was done: tick at most 1." in words_of(page.content)
+    assert "Nothing was done: these are 2, and at most 1 can be done at once." in words_of(page.content)
+
+
+@pytest.mark.parametrize("name", ["resume", "disable", "trip", "remove"])
+def test_action__on_one_ticked__offers_all_that_match_and_names_them_before_it_is_done(name: str) -> None:
+    case, browser = CASES[name], person(Role.OPERATOR)
+    ticked, *others = case.begin()
+
+    asked = words_of(post(browser, case, form(case, [ticked])).content)
+    assert "All 2 that match instead…" in asked
+    wanted = {name: value for name, value in form(case, [ticked], select_across="1").items() if name != "index"}
+    page = browser.post(f"/admin/{case.path}/", wanted)
+    assert all(f"<li>{row}" in words_of(page.content) for row in (ticked, *others))
+    assert "that match instead" not in words_of(page.content)
+
+    sent = fields_of(page.content, "data-asked")
+    shown = re.findall(r'name="(_selected_action|seen)" value="([^"]*)"', page.content.decode())
+    lists = {key: [value for found, value in shown if found == key] for key in ("_selected_action", "seen")}
+    post(browser, case, sent | lists | {"confirmed": "yes", "reason": "all of them"})
+    assert case.undone() == 0
+
+
+def test_action__on_all_that_match__keeps_to_the_filter_of_the_list() -> None:
+    """As the link "Select all" of the list sends it, of which the page shows only some."""
+    browser = person(Role.OPERATOR)
+    enabled, disabled = an_endpoint(), an_endpoint(enabled=False)
+    wanted = form(CASES["disable"], [enabled], select_across="1")
+
+    page = browser.post("/admin/webhooks/webhookendpoint/?enabled__exact=1", wanted)
+
+    assert re.findall(r'name="_selected_action" value="([^"]*)"', page.content.decode()) == [str(enabled.pk)]
+    assert str(disabled.pk) not in page.content.decode()
+
+
+def test_action__on_many__is_told_in_one_line() -> None:
+    case, browser = CASES["disable"], person(Role.OPERATOR)
+    client = ClientFactory()
+    rows = [an_endpoint(client=client) for _ in range(asking.TOLD_MOST + 1)]
+
+    told = post(browser, case, shown_to(browser, case, rows)).context["messages"]
+
+    assert [str(message) for message in told] == [f"{len(rows)} webhook endpoints are disabled."]

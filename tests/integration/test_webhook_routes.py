@@ -40,13 +40,29 @@ def test_route__without_a_key_or_the_scope__is_refused(client, method, route):
 
 
 @pytest.mark.parametrize(("method", "route"), [r for r in ROUTES if "<" in r[1]])
-def test_route__of_another_client__is_404_and_an_operator_may(method, route):
+def test_route__of_another_client__is_404_and_an_operator_looks_and_sends_again(method, route):
     event = an_event(an_endpoint(client=a_client()), status=EventStatus.FAILED)
     path = path_of(route, event.endpoint, event)
     body = {"since": "2026-01-01T00:00:00Z"} if route.endswith("replay") else {} if method == "PATCH" else None
+    may = method == "GET" or route.endswith(("replay", "redeliver"))
 
     assert Caller()(method, path, body).status_code == 404
-    assert Caller(scopes=("operate",))(method, path, body).status_code in (200, 202, 204)
+    assert Caller(scopes=("send", "operate"))(method, path, body).status_code in ((200, 202) if may else (404,))
+    assert Caller(scopes=("operate",))(method, path, body).status_code in ((200, 202) if may else (403,))
+
+
+def test_secret__of_an_endpoint__is_given_to_a_key_that_may_send_for_its_client_alone():
+    endpoint = an_endpoint(client=a_client())
+    rotate = f"/api/v1/webhook-endpoints/{endpoint.pk}/rotate-secret"
+    new = "/api/v1/webhook-endpoints", {"url": "https://hooks.example.com/x"}
+
+    for scopes in (("operate",), ("read", "operate")):
+        assert Caller(endpoint.client, scopes=scopes)("POST", rotate).status_code == 403
+        assert Caller(endpoint.client, scopes=scopes)("POST", *new).status_code == 403
+    assert Caller(scopes=("send", "operate"))("POST", rotate).status_code == 404
+    endpoint.refresh_from_db()
+    assert endpoint.previous_expires_at is None  # nobody has a new secret
+    assert Caller(endpoint.client)("POST", rotate).json()["secret"].startswith("whsec_")
 
 
 def test_schema__of_the_api__documents_every_route(client):

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.errors import NotFound
-from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs
+from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs, tell
 from webhooks import services
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 from webhooks.story import OPERATE, place_of
@@ -89,18 +89,22 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
 
     def _set_enabled(self, request: HttpRequest, rows: list[WebhookEndpoint], reason: str, *, enabled: bool) -> None:
         done = "enabled" if enabled else "disabled"
+        lines: list[str] = []
+        left: list[str] = []
         for row in rows:
             if row.enabled == enabled:
-                self.message_user(request, f"{row} is {done} already.", messages.WARNING)
+                left.append(f"{row} is {done} already.")
                 continue
             try:
                 services.change_endpoint(row.pk, None, {"enabled": enabled})
             except NotFound:
-                self.message_user(request, f"{row} is deleted: nothing can be done to it.", messages.WARNING)
+                left.append(f"{row} is deleted: nothing can be done to it.")
                 continue
             log.warning("operator_changed_endpoint", extra={"endpoint_id": str(row.pk), "enabled": enabled})
             self.log_change(request, row, f"{done}: {reason}")
-            self.message_user(request, f"{row} is {done}.")
+            lines.append(f"{row} is {done}.")
+        tell(request, left, f"{len(left)} are {done} already, or deleted.", messages.WARNING)
+        tell(request, lines, f"{len(lines)} webhook endpoints are {done}.")
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from notifications.api.auth import SENDERS
 from notifyq.runtime.instants import rfc3339
 from webhooks import services
 from webhooks.api import openapi, present
@@ -21,7 +23,7 @@ class RotateSecret(BodilessView):
     @openapi.rotate_secret
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         body_fields(request, ())
-        row, secret = services.rotate_secret(endpoint_id, self.holder(request).sees)
+        row, secret = services.rotate_secret(endpoint_id, self.holder(request).client)
         return Response(present.endpoint_with_secret(row, secret))
 
 
@@ -33,12 +35,13 @@ class SendTest(BodilessView):
     @openapi.send_test
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         body_fields(request, ())
-        return Response(present.event(services.send_test(endpoint_id, self.holder(request).sees)), status=202)
+        return Response(present.event(services.send_test(endpoint_id, self.holder(request).client)), status=202)
 
 
 class Replay(WebhooksView):
     """Send again what was finished in a range of time."""
 
+    scopes: ClassVar = {"POST": SENDERS}
     http_method_names = ["post"]
 
     @openapi.replay

@@ -52,11 +52,10 @@ class OneEndpoint(WebhooksView):
     @openapi.change_endpoint
     def patch(self, request: Request, endpoint_id: UUID) -> Response:
         """Only what is given is changed."""
-        holder = self.holder(request)
-        row = services.change_endpoint(endpoint_id, holder.sees, body_fields(request, FIELDS))
+        row = services.change_endpoint(endpoint_id, self.holder(request).client, body_fields(request, FIELDS))
         return Response(present.endpoint(row))
 
     @openapi.delete_endpoint
     def delete(self, request: Request, endpoint_id: UUID) -> Response:
-        services.delete_endpoint(endpoint_id, self.holder(request).sees)
+        services.delete_endpoint(endpoint_id, self.holder(request).client)
         return Response(status=204)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from notifications.api.auth import SENDERS
 from notifyq.rest.pagination import paginate, read_place
 from notifyq.rest.problem import field_error, invalid
 from notifyq.rest.view import query_values
@@ -49,6 +51,7 @@ class OneEvent(WebhooksView):
 class Redeliver(BodilessView):
     """Deliver one event now, with its id and body as they were."""
 
+    scopes: ClassVar = {"POST": SENDERS}
     http_method_names = ["post"]
 
     @openapi.redeliver

@@ -20,7 +20,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 _JSON = "application/json"
 _TAGS = ["webhooks"]
-_SCOPE = " Needs the scope `send`."
+_OWN = " Needs the scope `send` of its own client."
+_ANY = " Needs the scope `send` of its own client, or `operate`."
+_LOOKS = ("list", "read", "replay", "redeliver")
 _ENDPOINT_ID = OpenApiParameter("endpoint_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The endpoint.")
 _EVENT_ID = OpenApiParameter("event_id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The event.")
 _PAGING = [
@@ -47,11 +49,12 @@ _DISABLED = problem(409, _refused(EndpointDisabled()), description="The endpoint
 def _operation(
     name: str, summary: str, description: str, *parameters: OpenApiParameter, **more: Any
 ) -> Callable[[Method], Method]:
+    scope = _ANY if name.startswith(_LOOKS) else _OWN
     return extend_schema(
         operation_id=name,
         tags=_TAGS,
         summary=summary,
-        description=description + _SCOPE,
+        description=description + scope,
         parameters=[REQUEST_ID, *parameters],
         **more,
     )

@@ -9,7 +9,7 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.auth import SENDERS
+from notifications.api.auth import OWNERS, SENDERS
 from notifications.api.view import NotificationsView
 from notifyq.rest.parser import StrictJsonParser
 from notifyq.rest.problem import Problem, field_error, invalid
@@ -19,9 +19,11 @@ _UNKNOWN_SHOWN_MOST = 20
 
 
 class WebhooksView(NotificationsView):
-    """Base of every endpoint here: all need the scope `send` of their own client, or `operate`."""
+    """Base of every endpoint. Looking, and having events sent again, takes the scope `send` of their own client, or
+    `operate`. Whatever makes or changes an endpoint shows its secret, or decides where a client's outcomes are told: it
+    takes `send`, and is done to one's own alone."""
 
-    scopes: ClassVar = dict.fromkeys(("GET", "POST", "PATCH", "DELETE"), SENDERS)
+    scopes: ClassVar = {"GET": SENDERS, "POST": OWNERS, "PATCH": OWNERS, "DELETE": OWNERS}
 
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(problem_of(exc) or exc)
