@@ -20,7 +20,7 @@ ALTER TABLE notifications_controlact ENABLE TRIGGER controlact_unchanged;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('notifications', '0027_tell_busy_from_buffered'),
+        ('notifications', '0028_resolve_many'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False  # the table may be large, and stays open for writing
 
-    dependencies: ClassVar = [("notifications", "0028_resolve_many")]
+    dependencies: ClassVar = [("notifications", "0029_record_acts_on_limits")]
 
     operations: ClassVar = [
         AddIndexConcurrently(
