@@ -9,13 +9,17 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any, Protocol
 
 DRAIN_SECONDS = 2.0
 """So long the rest of a refused body is taken in, so that its sender reads why."""
+REST_SECONDS = 0.25
+REST_BYTES = 1 << 18
+"""What an answer waits for of a body that nobody has read, so that the connection can go on behind it."""
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -63,11 +67,26 @@ class PatientInput:
     def hurry(self, seconds: float) -> None:
         """From now on wait no longer than that for more."""
         self._until = min(self._until or float("inf"), time.monotonic() + seconds)
-        if self._connection is not None:
-            self._connection.settimeout(seconds)
+        _WATCHDOG.watch(self, self._until)
+
+    def take_in_rest(self) -> bool:
+        """Read what nobody has read, if it is little and is there in a moment.
+
+        Returns:
+            Whether the body has been read to its end. Otherwise what comes next on the connection is the rest of it,
+            and must not be taken for a request.
+        """
+        if not self._is_complete and not self.is_given_up and (self._left or 0) <= REST_BYTES:
+            self.hurry(REST_SECONDS)
+            with suppress(Exception):  # each server has its own kinds for a body that is none
+                left = REST_BYTES
+                while left > 0 and not self._is_complete:
+                    left -= len(self.read(min(left, self._left or left)))
+        return self._is_complete
 
     def give_up(self) -> None:
-        """Take in nothing more: the server finds the end of the connection where it looks for the next request."""
+        """Take in nothing more: whoever is reading finds the end of the connection. Bytes that come later are there
+        again all the same, so the connection is good for nothing more."""
         self.is_given_up = True
         if self._connection is not None:
             with suppress(OSError):
@@ -109,40 +128,42 @@ class PatientInput:
 
 
 class _Watchdog:
-    """One thread for all bodies of a process. All may take equally long, so the first to begin is the first to end."""
+    """One thread for all bodies of a process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._watched: deque[tuple[float, PatientInput]] = deque()
+        self._changed = threading.Condition()
+        self._watched: list[tuple[float, int, PatientInput]] = []
+        self._numbers = count()
         self._thread: threading.Thread | None = None
 
     def watch(self, body: PatientInput, until: float) -> None:
-        with self._lock:
-            self._watched.append((until, body))
+        with self._changed:
+            heappush(self._watched, (until, next(self._numbers), body))
             if self._thread is None or not self._thread.is_alive():  # also after a fork
                 self._thread = threading.Thread(target=self._run, name="bodies", daemon=True)
                 self._thread.start()
+            elif self._watched[0][-1] is body:
+                self._changed.notify()
 
     def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._watched:
-                    self._thread = None
-                    return
-                until, body = self._watched[0]
-            if (left := until - time.monotonic()) > 0:
-                time.sleep(left)
-            with self._lock:
-                self._watched.popleft()
-            if body.is_reading:
-                body.give_up()
+        with self._changed:
+            while self._watched:
+                until, _, body = self._watched[0]
+                if (left := until - time.monotonic()) > 0:
+                    self._changed.wait(left)
+                    continue
+                heappop(self._watched)
+                if body.is_reading:
+                    body.give_up()
+            self._thread = None
 
 
 _WATCHDOG = _Watchdog()
 
 
 def patient(application: Application, seconds: float) -> Application:
-    """The WSGI application, with bodies that do not come given up."""
+    """The WSGI application, with bodies that do not come given up. Behind an answer that went out before its body was
+    there the connection ends, and the answer says so."""
 
     def bounded(call: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         stated = call.get("CONTENT_LENGTH") or ""
@@ -150,9 +171,23 @@ def patient(application: Application, seconds: float) -> Application:
         length = int(stated) if stated.isascii() and stated.isdigit() else None if is_chunked else 0
         body = PatientInput(call["wsgi.input"], call.get("gunicorn.socket"), seconds, length)
         call["wsgi.input"] = body
+
+        def start(*answer: Any) -> Any:
+            if not body.take_in_rest():
+                _close_behind(start_response)
+            return start_response(*answer)
+
         try:
-            return application(call, start_response)
+            return application(call, start)
         finally:
             body.finish()
 
     return bounded
+
+
+def _close_behind(start_response: Any) -> None:
+    """Gunicorn's way: an application may not set `Connection` itself. Other servers do not tell us their connection,
+    and read to the end of a body by themselves."""
+    force_close = getattr(getattr(start_response, "__self__", None), "force_close", None)
+    if force_close is not None:
+        force_close()

@@ -80,6 +80,17 @@ class WithoutHealthChecks(logging.Filter):
         return not getattr(getattr(record, "request", None), "path", "").startswith("/health/")
 
 
+class WithoutRequests(logging.Filter):
+    """Leaves out of the server's own lines what a caller has sent: what is no request may be the body of one."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str) and record.msg.startswith("Invalid request from"):
+            record.msg, record.args = record.msg.partition(": ")[0], ()
+        elif isinstance(record.args, tuple):
+            record.args = tuple(_QUERY_STRING.sub("", a) if isinstance(a, str) else a for a in record.args)
+        return True
+
+
 def describe_error(error: BaseException) -> str:
     """The error's text, fit for a log.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
-from notifyq.rest.patience import BodyTooSlow, PatientInput, patient
+from notifyq.rest.patience import REST_BYTES, BodyTooSlow, PatientInput, patient
 
 
 @pytest.fixture
@@ -79,22 +81,63 @@ def test_hurry__from_then_on__waits_no_longer(pair: tuple[socket.socket, socket.
     assert time.monotonic() - began < 5
 
 
+class Response:
+    """As much of gunicorn's as is asked for."""
+
+    is_closing = False
+
+    def force_close(self) -> None:
+        self.is_closing = True
+
+    def start_response(self, status: str, headers: list[tuple[str, str]]) -> None:
+        assert (status, headers) == ("401 Unauthorized", [])
+
+
+@pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize(
-    ("stated", "chunked", "closes"), [("", "", False), ("0", "", False), ("3", "", True), ("", "chunked", True)]
+    ("stated", "sent", "closes"),
+    [(0, b"", False), (3, b"abc", False), (3, b"ab", True), (REST_BYTES + 1, b"abc", True)],
 )
-def test_patient__answer_without_reading__closes_only_where_a_body_is_left(
-    pair: tuple[socket.socket, socket.socket], stated: str, chunked: str, closes: bool
+def test_patient__answer_without_reading__closes_only_where_the_body_is_not_there_in_a_moment(
+    pair: tuple[socket.socket, socket.socket], stated: int, sent: bytes, closes: bool, chunked: bool
 ) -> None:
     ours, theirs = pair
-    environ = {
-        "wsgi.input": io.BytesIO(b"abc"),
-        "gunicorn.socket": ours,
-        "CONTENT_LENGTH": stated,
-        "HTTP_TRANSFER_ENCODING": chunked,
-    }
-    assert patient(lambda _environ, _start: [b"answer"], 5)(environ, None) == [b"answer"]
-    if closes:
-        assert ours.recv(1) == b""
-    else:
+    theirs.sendall(sent)
+    if chunked and not closes:
+        theirs.shutdown(socket.SHUT_WR)  # how this wire marks the end
+    head = {"HTTP_TRANSFER_ENCODING": "chunked"} if chunked else {"CONTENT_LENGTH": str(stated)}
+    response = Response()
+
+    def refuse(_environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("401 Unauthorized", [])
+        return [b"answer"]
+
+    call = {"wsgi.input": Wire(ours), "gunicorn.socket": ours, **head}
+    assert patient(refuse, 60)(call, response.start_response) == [b"answer"]
+    assert response.is_closing is closes
+    if not closes and not chunked:
         theirs.sendall(b"n")
         assert ours.recv(1) == b"n"
+
+
+def test_watch__one_in_a_hurry_behind_one_that_has_time__is_given_up_first(
+    pair: tuple[socket.socket, socket.socket],
+) -> None:
+    ours, _ = pair
+    one, other = socket.socketpair()
+    with one, other:
+        slow = PatientInput(Wire(one), one, 60, 10)
+        waiting = threading.Thread(target=lambda: suppressed(slow.read))
+        waiting.start()
+        fast = PatientInput(Wire(ours), ours, 60, 10)
+        fast.hurry(0.05)
+        with pytest.raises(BodyTooSlow):
+            fast.read(10)
+        assert not slow.is_given_up
+        other.close()
+        waiting.join(20)
+
+
+def suppressed(read: Any) -> None:
+    with suppress(OSError):
+        read(10)
