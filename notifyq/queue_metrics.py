@@ -50,6 +50,17 @@ ESTIMATE = """
 EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
  WHERE {where} AND channel = %(channel)s AND rank = %(priority)s
 """
+# Some pages of the table, of which nothing is known yet: what they hold stands for the others.
+SAMPLE = """
+SELECT channel, rank, round(count(*) / part.share) FROM (
+       SELECT least(1, %(pages)s * current_setting('block_size')::float8
+                       / greatest(1, pg_relation_size('notifications_notification'))) AS share) AS part
+ CROSS JOIN LATERAL (
+       SELECT channel, rank FROM notifications_notification TABLESAMPLE SYSTEM (100 * part.share)
+        WHERE {where}) AS sampled
+ GROUP BY channel, rank, part.share
+"""
+SAMPLED_PAGES = 500
 WHERE_WAITING = "status = 'PENDING' AND NOT suspect AND parked_by IS NULL"
 WHERE_PARKED = "parked_by IS NOT NULL"
 WHERE_RECONCILING = "status = 'RECONCILING'"
@@ -150,6 +161,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 BREAKER_LEVELS = {BreakerState.CLOSED: 0, BreakerState.HALF_OPEN: 1, BreakerState.OPEN: 2}
 PRIORITIES = {"priorities": [p.value for p in Priority]}
+CELLS = tuple((channel.value, priority.value) for channel, priority in product(Channel, Priority))
 
 
 class QueueCollector:
@@ -276,32 +288,42 @@ def _pending(looking: Probe, figures: _Figures) -> None:
 
 
 def _waiting(looking: Probe) -> list[Cell]:
-    """The count is an estimate beyond what is counted."""
+    """Each up to COUNTED_MOST; estimates where that is not all."""
     began = time.monotonic()
-    cells = []
-    for channel, priority in product(Channel, Priority):
-        cell = {"channel": channel.value, "priority": priority.value}
+    counted, full = {}, []
+    for channel, priority in CELLS:
         most = COUNTED_MOST if time.monotonic() - began < COUNTING_SECONDS else COUNTED_LEAST
-        ((count,),) = looking.rows(WAITING, {**cell, "most": most}, seconds=STATEMENT_SECONDS)
-        if count >= most:
-            count = max(count, _estimate(looking, WHERE_WAITING, cell))
-        cells.append((channel.value, priority.value, count))
-    return cells
+        values = {"channel": channel, "priority": priority, "most": most}
+        ((counted[channel, priority],),) = looking.rows(WAITING, values, seconds=STATEMENT_SECONDS)
+        full += [(channel, priority)] if counted[channel, priority] >= most else []
+    return _with_estimates(looking, WHERE_WAITING, counted, full)
 
 
 def _or_estimates(looking: Probe, where: str, rows: Sequence[Sequence[Any]]) -> list[Cell]:
     """What was counted, up to COUNTED_MOST in all; estimates where that is not all."""
-    counted = {(row[0], row[1]): int(row[2]) for row in rows}
-    if sum(counted.values()) >= COUNTED_MOST:
-        for channel, priority in product(Channel, Priority):
-            estimate = _estimate(looking, where, {"channel": channel.value, "priority": priority.value})
-            key = channel.value, priority.value
-            counted[key] = max(counted.get(key, 0), estimate)
-    return [(*key, count) for key, count in counted.items()]
+    counted = {(str(row[0]), int(row[1])): int(row[2]) for row in rows}
+    return _with_estimates(looking, where, counted, CELLS if sum(counted.values()) >= COUNTED_MOST else ())
 
 
-def _estimate(looking: Probe, where: str, cell: Mapping[str, object]) -> int:
-    ((plan,),) = looking.rows(ESTIMATE.format(where=where), cell, seconds=STATEMENT_SECONDS)
+def _with_estimates(
+    looking: Probe, where: str, counted: Mapping[tuple[str, int], int], full: Sequence[tuple[str, int]]
+) -> list[Cell]:
+    """The planner's, or those of a sample where it knows of none; its least is one row, and says nothing.
+
+    Args:
+        full: of which there may be more than were counted.
+    """
+    estimates = {key: _estimate(looking, where, *key) for key in full}
+    if full and max(estimates.values()) <= max(counted.values()):
+        sample = looking.rows(SAMPLE.format(where=where), {"pages": SAMPLED_PAGES}, seconds=STATEMENT_SECONDS)
+        estimates |= {(channel, priority): int(n) for channel, priority, n in sample if (channel, priority) in full}
+    known = {key: count for key, count in estimates.items() if count > max(1, counted.get(key, 0))}
+    return [(*key, count) for key, count in {**counted, **known}.items()]
+
+
+def _estimate(looking: Probe, where: str, channel: str, priority: int) -> int:
+    values = {"channel": channel, "priority": priority}
+    ((plan,),) = looking.rows(ESTIMATE.format(where=where), values, seconds=STATEMENT_SECONDS)
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
