@@ -33,7 +33,7 @@ class ControlActAdmin(ReadOnlyAdmin):
     list_display = ("at", "action", "control", "which", "said", "actor", "reason")
     list_filter = ("control", "action", DoneFilter, PersonFilter)
     search_fields = ("name", "actor", "reason")
-    search_help_text = "Part of what was acted upon, of a person's name or of a reason."
+    search_help_text = "Part of what was acted upon, of a person's name, or of a reason you may read."
     linked_by = ("name",)
     fields: ClassVar = list_display
     readonly_fields = ("at", "which", "said")

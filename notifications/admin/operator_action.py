@@ -56,7 +56,9 @@ class OperatorActionAdmin(OfOneNotification):
     list_display = ("at", "what", "actor", "status_before", "reason", "on", "bulk_act")
     list_filter = (BulkFilter, DoneFilter, "action", PersonFilter, "actor_kind")
     search_fields = ("notification", "actor", "reason")
-    search_help_text = "The id of a notification or of a bulk act; or part of a person's name or of a reason."
+    search_help_text = (
+        "The id of a notification or a bulk act; or part of a person's name, or of a reason you may read."
+    )
     fields = (
         *("notification_link", "what", "actor_kind", "actor", "reason", "status_before", "bulk_act", "details"),
         "created_at",
@@ -98,4 +100,5 @@ class OperatorActionAdmin(OfOneNotification):
         if found:
             of_one = queryset.filter(notification=found)
             return (of_one if of_one.exists() else newest_of(queryset.filter(details__bulkAct=str(found)))), False
-        return newest_of(queryset.filter(Q(actor__icontains=term) | Q(reason__icontains=term))), False
+        said = Q(reason__icontains=term) if "reason" in self.get_search_fields(request) else Q()
+        return newest_of(queryset.filter(Q(actor__icontains=term) | said)), False

@@ -15,12 +15,19 @@ from notifyq.roles import SEE_PRIVATE
 
 HIDDEN = "hidden: it is private"
 Shown = str | Callable[[Any], Any]
-_ADDRESS = re.compile(
-    r"""[^\s<>"'(),:;=@\[\]]+@[\w-]+(?:\.[\w-]+)+"""
-    r"""|\+\d(?:[ -]?\d){6,14}(?!\w)"""
-    r"""|(?<![\w.+:-])\d(?: ?\d){8,14}(?![\w.:-])"""
+_SEPARATORS = r"[ \t\u00a0\u202f.()/\u2010-\u2015-]{0,3}"
+_NO_NUMBER = (
+    r"\d{4}-\d\d-\d\d(?!\d)"  # a date
+    r"|\d\d\.\d{3,6}(?!\d)"  # seconds and their fractions
+    r"|(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"  # an IP address
+    r"|[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}(?!\d)"  # the codes of an answer by SMTP
 )
-"""Mail addresses and phone numbers, as vendors and people write them."""
+_ADDRESS = re.compile(
+    r"""(?:"[^"\n]{1,64}"|[^\s<>"'(),:;=@\[\]]+)(?:@|%40)(?:\[[^\]\s]+\]|[\w-]+(?:\.[\w-]+)*)"""
+    r"""|\b(?:fcm|apns):[^\s<>"',;…]+"""
+    rf"""|(?<![\w+.-])(?!{_NO_NUMBER})[+(]{{0,2}}\d(?:{_SEPARATORS}\d){{6,16}}(?![\w-])"""
+)
+"""Mail addresses, tokens of devices and phone numbers, as vendors and people write them; rather one too many."""
 
 
 def shortened(label: str) -> str:
@@ -36,7 +43,7 @@ def scrubbed(text: str, *private: str) -> str:
     """
     for secret in filter(None, private):
         text = text.replace(secret, masked(secret))
-    return _ADDRESS.sub(lambda found: masked(found[0]), text)
+    return _ADDRESS.sub(lambda found: masked(found[0].replace("%40", "@")), text)
 
 
 def hides(field: str) -> Callable[[Any], str]:
@@ -75,6 +82,12 @@ class Masks:
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         found = super().get_fieldsets(request, obj)  # type: ignore[misc]
         return [(name, options | {"fields": self._shown(request, options["fields"])}) for name, options in found]
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        """Not what is masked: whoever may look for parts of it finds all of it out."""
+        fields = super().get_search_fields(request)  # type: ignore[misc]
+        hidden: Any = () if request.user.has_perm(SEE_PRIVATE) else self.masks
+        return tuple(field for field in fields if field.partition("__")[0] not in hidden)
 
     def _shown(self, request: HttpRequest, fields: Sequence[Any]) -> tuple[Any, ...]:
         masks = {} if request.user.has_perm(SEE_PRIVATE) else self.masks

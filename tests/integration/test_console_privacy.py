@@ -104,6 +104,7 @@ def _of_what_people_did(made: Notification) -> None:
     services.pause("CHANNEL", "EMAIL", reason=SAID, by="ops")
     services.trip_breaker("EMAIL", "sandbox", reason=SAID, by="ops")
     begin(recipient=ADDRESS, reference="order-reference-private-7")
+    _acts().update(reason=SAID)
     user = User.objects.create(username="ops")
     LogEntry.objects.log_actions(str(user.pk), [made.client], 2, SAID, single_object=True)
 
@@ -180,6 +181,24 @@ def test_place__of_an_endpoint__tells_no_secret(url: str, with_path: str, withou
         ("550 5.1.1 at 2026-01-31 08:00:00", "550 5.1.1 at 2026-01-31 08:00:00"),
         ("id 01a22d95-5c94-7102-81bf-d6416b82a089", "id 01a22d95-5c94-7102-81bf-d6416b82a089"),
         ("worker host:4711:1", "worker host:4711:1"),
+        ("12345678-1234-7123-8123-123456789012", "12345678-1234-7123-8123-123456789012"),
+        ("550-5.7.26 by 192.168.100.200 at 08:00:01.123456", "550-5.7.26 by 192.168.100.200 at 08:00:01.123456"),
+        ('{"sendAt": "2026-12-01T08:00:00+00:00"}', '{"sendAt": "2026-12-01T08:00:00+00:00"}'),
+        ("2,000 of 10,000 in 3600 s", "2,000 of 10,000 in 3600 s"),
+        ("at 2026-12-01 08:00, 079-123-45-67 said", "at 2026-12-01 08:00, 079…67 said"),
+        *(
+            (number, number[:3] + "…67")
+            for number in ("+41 (79) 123 45 67", "+41.79.123.45.67", "+41\u00a079\u00a01234567")
+        ),
+        *(
+            (number, number[:3] + "…00")
+            for number in ("415-555-0100", "(415) 555-0100", "\u0664\u0661\u0665\u0665\u0665\u0665\u0660\u066100")
+        ),
+        ("tel:0791234567", "tel:079…67"),
+        ('"ann secret"@example.com', '"…@example.com'),
+        ("ann@localhost, ann@[10.0.0.1]", "a…@localhost, a…@[10.0.0.1]"),
+        ("?to=ann%40example.com", "?to=a…@example.com"),
+        ("fcm:TOKENabc is gone", "fcm:…bc is gone"),
     ],
 )
 def test_scrubbed__words__lose_addresses_and_nothing_else(text: str, shown: str) -> None:
@@ -189,6 +208,16 @@ def test_scrubbed__words__lose_addresses_and_nothing_else(text: str, shown: str)
 def test_scrubbed__what_is_known_to_be_private__goes_in_any_case() -> None:
     assert scrubbed("token fcm:abcdefgh is gone", "fcm:abcdefgh") == "token fcm:…gh is gone"
     assert (shortened("order-12345"), shortened("short")) == ("or…45", "…")
+
+
+@pytest.mark.parametrize("record", ["operatoraction", "controlact"])
+def test_search__by_a_part_of_what_is_masked__finds_nothing_for_a_viewer(row: Notification, record: str) -> None:
+    address = reverse(f"admin:notifications_{record}_changelist")
+    found = {
+        role: person(role).get(f"{address}?q={ADDRESS[:5]}", follow=True).context["cl"].result_count
+        for role in (Role.VIEWER, Role.OPERATOR)
+    }
+    assert found[Role.VIEWER] == 0 < found[Role.OPERATOR]
 
 
 def test_neighbour__with_the_same_reference__is_reached_by_the_id_alone(row: Notification) -> None:
