@@ -2,6 +2,8 @@
 
 import os
 
+from tests.support.cheaper import quick_passwords as quick_passwords
+from tests.support.cheaper import static_files_found_once as static_files_found_once
 from tests.support.emptying import quick_flush as quick_flush
 from tests.support.fixed import fixed_anew as fixed_anew
 from tests.support.hangup import hang_up as hang_up
