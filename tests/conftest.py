@@ -6,6 +6,7 @@ from tests.support.cheaper import quick_passwords as quick_passwords
 from tests.support.cheaper import static_files_found_once as static_files_found_once
 from tests.support.emptying import quick_flush as quick_flush
 from tests.support.fixed import fixed_anew as fixed_anew
+from tests.support.fixed import looked_anew as looked_anew
 from tests.support.hangup import hang_up as hang_up
 from tests.support.order import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.support.order import pytest_xdist_auto_num_workers as pytest_xdist_auto_num_workers
