@@ -2,6 +2,8 @@
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 from tests.support.cheaper import quick_passwords as quick_passwords
 from tests.support.cheaper import static_files_found_once as static_files_found_once
 from tests.support.emptying import quick_flush as quick_flush
@@ -15,3 +17,7 @@ from tests.support.template import pytest_sessionfinish as pytest_sessionfinish
 
 # A worker that a test starts without a sandbox of its own must not find the one of another test, or of a `make up`.
 os.environ.setdefault("NOTIFYQ_SANDBOX_URL", "http://127.0.0.1:9")
+
+# How long an example takes says more about the machine and its other work than about what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
