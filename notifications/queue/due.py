@@ -72,8 +72,12 @@ def _probes(channels: Sequence[Channel]) -> Iterable[tuple[Priority, Channel | N
 @cache
 def _first_due(rank: Priority, channel: Channel | None, suspects: bool) -> FixedLock:
     """Every claim locks these; the ORM takes longer to put a statement together than PostgreSQL to run it."""
-    due = _waiting(rank, channel, suspects).filter(due_at__lte=Now()).annotate(**_AGES)
-    return FixedLock(lambda: due.values_list(*_COLUMNS))
+
+    def due() -> QuerySet[Notification, tuple[Any, ...]]:
+        waiting = _waiting(rank, channel, suspects).filter(due_at__lte=Now())
+        return waiting.annotate(**_AGES).values_list(*_COLUMNS)
+
+    return FixedLock(due)
 
 
 def _waiting(rank: Priority, channel: Channel | None, suspects: bool) -> QuerySet[Notification]:

@@ -24,7 +24,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 DIRECT = re.compile(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""")
 # What stands there for all providers can be given for one by its name, whatever that is.
 OF_ONE_PROVIDER = re.compile(r"NOTIFYQ_\w+_(BREAKER_\w+|RATE_PER_SECOND)$")
-NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH"}
+NOT_SETTINGS = {"DJANGO_SETTINGS_MODULE", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
 FROM = {"NOTIFYQ_EMAIL_FROM": "a@example.com"}
 RECEIVER_VARIABLES = {f"NOTIFYQ_{receivers.variable_of(kind)}" for kind in receivers.RECEIVERS}
 OF_A_RECEIVER = re.compile(r"_RECEIPT_(SECRETS|TOPICS)$")

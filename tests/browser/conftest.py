@@ -10,7 +10,6 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 
 from notifyq import roles
-from notifyq.overview import figures
 from notifyq.roles import Role
 from tests.browser.visitor import BrowserWindow, Visitors
 from tests.support.outage import SimulatedVendor, simulated_vendor
@@ -43,7 +42,6 @@ def browser() -> Iterator[Any]:
 def visitors(browser: Any, live_server: Any) -> Iterator[Visitors]:
     """Opens windows; when the test is over, none of them must have seen anything wrong."""
     roles.provide(Group, Permission)  # the test before has emptied the tables
-    figures._collector.forget()
     with Visitors(browser, live_server.url) as windows:
         yield windows
     assert not windows.troubles, "\n".join(windows.troubles)

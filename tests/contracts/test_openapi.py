@@ -40,7 +40,7 @@ CHECKS = [
 ]
 ADDRESSES = {"EMAIL": "ada@example.com", "SMS": "+14155550100", "PUSH": "fcm:token", "IN_APP": "ada"}
 BOUNDED = settings(
-    max_examples=30,
+    max_examples=20,
     derandomize=True,
     database=None,
     deadline=None,

@@ -30,7 +30,6 @@ QUERIES_MOST = 32
 
 @pytest.fixture
 def viewer() -> Client:
-    figures._collector.forget()
     return person(Role.VIEWER)
 
 

@@ -10,11 +10,13 @@ from uuid import UUID
 
 import pytest
 
+from notifications.channel import Channel
 from notifications.models import Notification
-from notifications.queue import Claimed
+from notifications.queue import Claimed, due
 from notifications.queue.due import Row
 from notifications.request.times import parse_instant
 from notifications.status import Status
+from notifyq.leasing.fixed import forget_made
 from tests.support.rows import add, claim
 
 pytestmark = pytest.mark.django_db
@@ -53,3 +55,14 @@ def test_claim__one_cannot_be_read__keeps_its_lease_and_the_others_are_handed_ou
     [record] = caplog.records
     assert (record.message, vars(record)["error"]) == ("claim_unreadable", "OverflowError")
     assert "private" not in caplog.text
+
+
+def test_claim__its_query_is_made_of_something_else__goes_by_that_once_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    add(2)
+    claim()
+    waiting = due._waiting
+    monkeypatch.setattr(due, "_waiting", lambda *which: waiting(*which).filter(channel=Channel.SMS))
+
+    forget_made()
+
+    assert claim() == []

@@ -21,13 +21,6 @@ from notifyq.runtime import probe
 committed = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(autouse=True)
-def _forget():
-    health._looker.forget()
-    yield
-    health._looker.forget()
-
-
 @pytest.fixture
 def beating():
     return Worker.objects.create(id="w1", role="delivery", host="h", pid=1)

@@ -23,13 +23,6 @@ from notifyq.runtime.ids import uuid7
 committed = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(autouse=True)
-def _forget():
-    metrics_view._queue.forget()
-    yield
-    metrics_view._queue.forget()
-
-
 @pytest.fixture
 def shop():
     return Client.objects.create(name="Shop")

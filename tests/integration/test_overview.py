@@ -12,7 +12,6 @@ from django.test import Client
 
 from notifications.models import BulkAct, OutcomeTally, Pause, Worker
 from notifications.status import Status
-from notifyq.overview import figures
 from notifyq.overview.charts import HEIGHT, SPANS, WIDTH, chart
 from tests.support.bulk import begin as begin_bulk
 from tests.support.factories import NotificationFactory, ago
@@ -27,7 +26,6 @@ def viewer(client: Client, django_user_model) -> Client:
     person = django_user_model.objects.create(username="vera", is_staff=True)
     person.groups.add(Group.objects.get(name="viewer"))
     client.force_login(person)
-    figures._collector.forget()
     return client
 
 

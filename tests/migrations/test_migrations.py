@@ -73,12 +73,11 @@ def test_models__against_the_migrations__need_no_new_one():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("label", OURS)
 def test_migrations__one_by_one__can_be_taken_back_and_applied_again(label):
-    names = sorted(name for app, name in MigrationLoader(None).disk_migrations if app == label)
+    """Each is taken back in a transaction of its own, the last one first."""
     before = tables()
 
     try:
-        for name in [*reversed(names[:-1]), None]:
-            call_command("migrate", label, name or "zero", verbosity=0)
+        call_command("migrate", label, "zero", verbosity=0)
         left = {t for t in tables() if t.startswith(f"{label}_")}
     finally:
         call_command("migrate", verbosity=0)

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.support.adapters import EXTRA
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox, sandbox_here
 from tests.support.workers import Fleet
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Iterator[SandboxProcess]:
-    with SandboxProcess(tmp_path / "sandbox.sqlite3") as process:
-        yield process
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    with sandbox_here(tmp_path / "sandbox.sqlite3") as serving:
+        yield serving
 
 
 @pytest.fixture
-def fleet(transactional_db: None, tmp_path: Path, sandbox: SandboxProcess) -> Iterator[Fleet]:
+def fleet(transactional_db: None, tmp_path: Path, sandbox: Sandbox) -> Iterator[Fleet]:
     """Workers whose channels all go to the sandbox."""
     fleet = Fleet(tmp_path, NOTIFYQ_SANDBOX_URL=sandbox.url)
     yield fleet

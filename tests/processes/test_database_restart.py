@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import Postgres, scratch_postgres
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
@@ -35,7 +35,7 @@ def _sent(server: Postgres) -> int:
 
 
 def test_run_workers__the_database_crashes_under_load__the_same_processes_finish_the_work(
-    tmp_path: Path, sandbox: SandboxProcess
+    tmp_path: Path, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=30)
     fleet = Fleet(tmp_path, NOTIFYQ_SANDBOX_URL=sandbox.url)

@@ -1,4 +1,4 @@
-"""Real workers, a real vendor in a process of its own: what is due is sent once, and ends where it should."""
+"""Real workers and a simulated vendor behind HTTP: what is due is sent once, and ends where it should."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from notifications.models import Attempt, Notification
 from notifications.status import FINAL, Status
 from tests.support.inboxes import entry_ids, push_with_copy
 from tests.support.rows import a_client, add, all_are, attempts_of
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
-def test_run_workers__ten_processes_share_300__each_is_sent_once(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_run_workers__ten_processes_share_300__each_is_sent_once(fleet: Fleet, sandbox: Sandbox) -> None:
     fleet.start("--processes", "10", "--concurrency", "2")
     ids = add(300)
     wait_until(lambda: all_are(Status.SENT, 300), 30, "300 SENT")
@@ -58,9 +58,7 @@ def _recipient(channel: Channel, word: str) -> str:
     return PHONES[word] if channel is Channel.SMS else SPELLINGS[channel].format(word)
 
 
-def test_run_workers__magic_recipients_on_each_channel__end_as_the_vendor_says(
-    fleet: Fleet, sandbox: SandboxProcess
-) -> None:
+def test_run_workers__magic_recipients_on_each_channel__end_as_the_vendor_says(fleet: Fleet, sandbox: Sandbox) -> None:
     words = {
         add(channel=channel, recipient=_recipient(channel, word))[0]: (channel, word)
         for channel in VENDORS_CHANNELS
@@ -77,7 +75,7 @@ def test_run_workers__magic_recipients_on_each_channel__end_as_the_vendor_says(
 
 
 def test_run_workers__pushes_with_copies_while_workers_of_pushes_alone_run__leave_each_copy_once_in_the_inbox(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     client = a_client()
     pairs = {word: push_with_copy(client, key=word, device=f"fcm:{word}") for word in ("reject", "ok-1", "ok-2")}

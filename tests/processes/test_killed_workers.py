@@ -20,7 +20,7 @@ from notifications.verdict import Outcome
 from tests.support.adapters import lines_of
 from tests.support.mail_server import mail_server
 from tests.support.rows import add, all_are, attempts_of, statuses
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet, Workers, database_url, is_stopped
 
@@ -39,7 +39,7 @@ def _kill_a_child(workers: Workers) -> None:
 
 
 def test_run_workers__killed_again_and_again__all_1000_are_sent_and_accepted_once(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=40)
     fast = {"NOTIFYQ_LEASE_SECONDS": "2", "NOTIFYQ_SEND_TIMEOUT_SECONDS": "1"}
@@ -111,9 +111,7 @@ def _assert_none_twice_and_only_the_unsure_held(ids: list[UUID], sent_out: list[
     assert unsure.filter(outcome=Outcome.LOST).exists()
 
 
-def test_run_workers__a_send_takes_many_polls__every_rescue_leaves_it_alone(
-    fleet: Fleet, sandbox: SandboxProcess
-) -> None:
+def test_run_workers__a_send_takes_many_polls__every_rescue_leaves_it_alone(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=2500)
     both = [fleet.start(NOTIFYQ_POLL_SECONDS="0.1", NOTIFYQ_SEND_TIMEOUT_SECONDS="8") for _ in range(2)]
     [wanted] = add()

@@ -9,7 +9,7 @@ from notifications.channel import Channel
 from notifications.models import Attempt, Notification, Pause
 from notifications.status import Status, WaitingReason
 from tests.support.rows import add, all_are
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
@@ -21,7 +21,7 @@ def _paused_count() -> int:
 
 
 def test_pause__in_the_middle_of_a_backlog__stops_it_at_once_and_resume_sends_each_once(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=50)
     first = fleet.start("--processes", "2", "--concurrency", "4")
@@ -54,7 +54,7 @@ def test_pause__in_the_middle_of_a_backlog__stops_it_at_once_and_resume_sends_ea
     wait_until(lambda: not Pause.objects.exists(), 30, "nothing is left of the pause")
 
 
-def test_pause__of_the_first_provider__sends_through_the_second(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_pause__of_the_first_provider__sends_through_the_second(fleet: Fleet, sandbox: Sandbox) -> None:
     chain = {"NOTIFYQ_EMAIL_PROVIDERS": "sandbox:a,sandbox:b"}
     urls = {f"NOTIFYQ_SANDBOX_{label}_URL": sandbox.url for label in "AB"}
     Pause.objects.create(scope="PROVIDER", value="sandbox:a", created_by="a test")

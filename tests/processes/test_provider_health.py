@@ -18,7 +18,7 @@ from notifications.status import Status, WaitingReason
 from notifications.verdict import Outcome
 from tests.support.fault_server import FaultServer, Peer, closed_port
 from tests.support.rows import add, all_are
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
@@ -66,7 +66,7 @@ def calls_of(provider: str) -> Counter[str]:
 
 
 def test_outage__connections_refused__sends_through_the_next_and_comes_back_when_it_is_over(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     port = closed_port()
     urls = {"NOTIFYQ_SANDBOX_A_URL": f"http://127.0.0.1:{port}", "NOTIFYQ_SANDBOX_B_URL": sandbox.url}
@@ -90,7 +90,7 @@ def test_outage__connections_refused__sends_through_the_next_and_comes_back_when
 
 @pytest.mark.parametrize("fault", [answers_503, says_nothing])
 def test_outage__nobody_knows_what_was_sent__keeps_those_and_sends_the_others_through_the_next(
-    fault: Callable[[Peer], None], fleet: Fleet, sandbox: SandboxProcess
+    fault: Callable[[Peer], None], fleet: Fleet, sandbox: Sandbox
 ) -> None:
     weather = Weather(fault)
     with FaultServer(weather) as a:
@@ -131,7 +131,7 @@ def _waiting_for(provider: str) -> QuerySet[Notification]:
 
 
 def test_outage__of_the_only_provider__puts_off_few_uncounted_and_sends_all_when_it_is_over(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     port = closed_port()
     usual = {"NOTIFYQ_BREAKER_FAILURES": "2", "NOTIFYQ_BREAKER_COOLDOWN_SECONDS": "0.4"}
@@ -163,7 +163,7 @@ def test_outage__while_a_worker_drains__leaves_what_nobody_can_send(fleet: Fleet
     assert ProviderHealth.objects.get().state == "OPEN"
 
 
-def test_rate__of_a_provider__is_not_passed_by_two_processes(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_rate__of_a_provider__is_not_passed_by_two_processes(fleet: Fleet, sandbox: Sandbox) -> None:
     workers = fleet.start("--processes", "2", NOTIFYQ_SANDBOX_RATE_PER_SECOND="20")
     add(40)
     wait_until(lambda: all_are(Status.SENT, 40), 30, "all are SENT")

@@ -13,7 +13,7 @@ from notifications.models import Notification
 from notifications.status import Status
 from ratelimits.models import Gate, Slot
 from tests.support.rows import a_client, add, all_are
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
@@ -28,7 +28,7 @@ LIMITED = {
 }
 
 
-def most_in_a_window(sandbox: SandboxProcess, window_seconds: float) -> int:
+def most_in_a_window(sandbox: Sandbox, window_seconds: float) -> int:
     """The most that any recipient was sent in any window, as the provider saw it."""
     instants: defaultdict[str, list[datetime]] = defaultdict(list)
     for message in sandbox.messages():
@@ -44,7 +44,7 @@ def _sent_count() -> int:
 
 
 def test_run_workers__killed_and_failing_under_a_limit__no_window_holds_more_and_each_is_accepted_once(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=500, jitterMs=200, temporaryRate=0.1)
     client = a_client()
@@ -62,9 +62,7 @@ def test_run_workers__killed_and_failing_under_a_limit__no_window_holds_more_and
     assert most_in_a_window(sandbox, WINDOW_SECONDS) <= LIMIT
 
 
-def test_run_workers__one_recipient_has_2000_due__others_do_not_wait_behind_it(
-    fleet: Fleet, sandbox: SandboxProcess
-) -> None:
+def test_run_workers__one_recipient_has_2000_due__others_do_not_wait_behind_it(fleet: Fleet, sandbox: Sandbox) -> None:
     client = a_client()
     hot = [i for _ in range(4) for i in add(500, client=client, recipient="hot@example.org")]
     others = [add(client=client, recipient=f"person{n}@example.org")[0] for n in range(500)]

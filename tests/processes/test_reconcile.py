@@ -15,7 +15,7 @@ from notifications.status import FINAL, Status
 from notifications.verdict import Outcome
 from tests.support.askable import said
 from tests.support.rows import add, all_are, attempts_of, statuses
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet, Workers
 
@@ -41,7 +41,7 @@ def _kill_a_child(workers: Workers) -> None:
 
 
 def test_run_workers__answers_lost_and_workers_killed__each_of_500_is_accepted_once_and_sent(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=20, jitterMs=20, idempotency=False)
     fast = ("--processes", "2", "--concurrency", "16", "--batch-size", "16")
@@ -64,7 +64,7 @@ def test_run_workers__answers_lost_and_workers_killed__each_of_500_is_accepted_o
 
 
 def test_run_workers__the_status_api_is_away__nothing_is_resent_and_all_is_sent_once_it_is_back(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(idempotency=False, lookup=False)
     fleet.start(**NO_KEYS)
@@ -82,7 +82,7 @@ def test_run_workers__the_status_api_is_away__nothing_is_resent_and_all_is_sent_
 
 
 def test_run_workers__neither_keys_nor_look_ups__sends_again_or_waits_for_a_person_as_the_client_wants(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(idempotency=False)
     fleet.start(NOTIFYQ_SANDBOX_LOOKUP="false", **NO_KEYS)

@@ -12,7 +12,7 @@ from notifications.models import Attempt, Notification, Worker
 from notifications.status import Status
 from tests.support.adapters import lines_of
 from tests.support.rows import add, all_are, statuses
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet, is_running
 
@@ -23,12 +23,10 @@ def _sent_count() -> int:
     return Notification.objects.filter(status=Status.SENT).count()
 
 
-def test_sigterm__ten_times_in_mid_work__exits_0_and_leaves_nothing_half_done(
-    fleet: Fleet, sandbox: SandboxProcess
-) -> None:
+def test_sigterm__five_times_in_mid_work__exits_0_and_leaves_nothing_half_done(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=50)
     add(500)
-    for _ in range(10):
+    for _ in range(5):
         before = _sent_count()
         workers = fleet.start("--concurrency", "4", ready=0)
         wait_until(lambda: _sent_count() > before + 4, 30, "some work is done")  # noqa: B023 (called at once)
@@ -42,7 +40,7 @@ def test_sigterm__ten_times_in_mid_work__exits_0_and_leaves_nothing_half_done(
         assert not Worker.objects.exists()
 
 
-def test_sigterm__twice__leaves_at_once_and_what_it_held_is_taken_back(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_sigterm__twice__leaves_at_once_and_what_it_held_is_taken_back(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=20_000)
     workers = fleet.start(NOTIFYQ_SEND_TIMEOUT_SECONDS="25", NOTIFYQ_LEASE_SECONDS="60", NOTIFYQ_GRACE_SECONDS="30")
     add()
@@ -78,9 +76,7 @@ def test_sigterm__to_one_child_alone__another_takes_its_place(fleet: Fleet) -> N
     assert workers.stop() == 0
 
 
-def test_run_workers__the_supervisor_is_killed__its_children_end_in_good_order(
-    fleet: Fleet, sandbox: SandboxProcess
-) -> None:
+def test_run_workers__the_supervisor_is_killed__its_children_end_in_good_order(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=30)
     add(200)
     workers = fleet.start("--concurrency", "4", ready=1)
@@ -95,7 +91,7 @@ def test_run_workers__the_supervisor_is_killed__its_children_end_in_good_order(
 
 
 def test_run_workers__a_child_is_killed__its_rows_are_back_and_another_runs_long_before_the_lease_ends(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     sandbox.set_weather(latencyMs=1500)
     workers = fleet.start(NOTIFYQ_LEASE_SECONDS="600", NOTIFYQ_SEND_TIMEOUT_SECONDS="5")

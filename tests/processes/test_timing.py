@@ -13,7 +13,7 @@ from notifications.channel import Priority
 from notifications.models import Attempt, Notification
 from notifications.status import FINAL, Status, WaitingReason
 from tests.support.rows import a_client, add, all_are, attempts_of, database_now, move
-from tests.support.sandbox import SandboxProcess
+from tests.support.sandbox import Sandbox
 from tests.support.waiting import wait_until
 from tests.support.workers import Fleet
 
@@ -64,7 +64,7 @@ def test_retries__of_a_temporary_failure__wait_as_promised_and_end_after_six_att
     assert Notification.objects.get(pk=refused).status == Status.FAILED
 
 
-def test_expiry__wherever_the_time_to_live_ends__no_provider_hears_of_it(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_expiry__wherever_the_time_to_live_ends__no_provider_hears_of_it(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=2000)
     client = a_client()
     [slow] = add(client=client, priority=Priority.HIGH)
@@ -86,7 +86,7 @@ def test_expiry__wherever_the_time_to_live_ends__no_provider_hears_of_it(fleet: 
 
 
 def test_expiry__while_it_is_unknown_whether_it_was_sent_and_nobody_can_be_asked__is_a_dead_letter(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     [wanted] = add(recipient="hang@example.org")
     slow = {"NOTIFYQ_BACKOFF_BASE_SECONDS": "60", "NOTIFYQ_BACKOFF_MAX_SECONDS": "60"}
@@ -98,7 +98,7 @@ def test_expiry__while_it_is_unknown_whether_it_was_sent_and_nobody_can_be_asked
     assert sandbox.stats()[0] == 1
 
 
-def test_priority__one_seat__arrives_high_before_normal_before_low(fleet: Fleet, sandbox: SandboxProcess) -> None:
+def test_priority__one_seat__arrives_high_before_normal_before_low(fleet: Fleet, sandbox: Sandbox) -> None:
     client, due_at = a_client(), database_now()
     for priority in (Priority.LOW, Priority.NORMAL, Priority.HIGH):
         add(10, client=client, priority=priority, due_at=due_at, recipient=f"{priority.name.lower()}@example.org")
@@ -109,7 +109,7 @@ def test_priority__one_seat__arrives_high_before_normal_before_low(fleet: Fleet,
 
 
 def test_send_at__idle_workers_with_a_long_poll__the_vendor_hears_of_it_within_a_second(
-    fleet: Fleet, sandbox: SandboxProcess
+    fleet: Fleet, sandbox: Sandbox
 ) -> None:
     fleet.start(NOTIFYQ_POLL_SECONDS="30")
     client, now = a_client(), database_now()

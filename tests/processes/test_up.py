@@ -36,6 +36,7 @@ TO_TRY = {
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.xdist_group("up"),
+    pytest.mark.timeout(300),  # two starts of everything there is, on a machine that may have much else to do
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for left processes in /proc"),
     pytest.mark.skipif("create_client" not in get_commands(), reason="there is no create_client command yet"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from notifications.providers.chains import Chain, Chains
 from notifications.retry import Backoff
 from notifications.status import Status
 from notifications.verdict import Finding, Verdict
-from tests.support.rows import add, claim, move
+from tests.support.rows import add, claim, database_now, move
 
 HORIZON_SECONDS = 1000.0
 
@@ -95,6 +95,12 @@ def due_in_seconds(notification_id: UUID) -> float:
             [notification_id],
         )
         return float(cursor.fetchone()[0])
+
+
+def is_put_off(notification_id: UUID, seconds: float, *, since: datetime) -> bool:
+    """Whether it is due so long after an act that came between `since`, by the database's clock, and now."""
+    without: datetime = Notification.objects.get(pk=notification_id).due_at - timedelta(seconds=seconds)
+    return bool(since <= without <= database_now())
 
 
 def claimed_now() -> list[UUID]:

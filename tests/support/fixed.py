@@ -1,4 +1,4 @@
-"""A fixture for tests that change what a query is made of."""
+"""Fixtures for what the product keeps for a while: no test is to meet what another one had it keep."""
 
 from __future__ import annotations
 
@@ -18,3 +18,13 @@ def fixed_anew(request: pytest.FixtureRequest) -> Iterator[None]:
     forget_made()
     yield
     forget_made()
+
+
+@pytest.fixture(autouse=True)
+def looked_anew() -> None:
+    """Metrics, overview and health keep what they found for some seconds, also of rows that have been rolled back."""
+    from notifyq import health, metrics_view
+    from notifyq.overview import figures
+
+    for keeper in (health._looker, metrics_view._queue, figures._collector):
+        keeper.forget()

@@ -6,20 +6,27 @@ import os
 
 import pytest
 
+LONG_GROUPS = ("browser", "up", "embedded")
+"""The longest first."""
+
 LONG = ("tests/concurrency/", "tests/integration/test_plans.py")
 """Beside those that start processes."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves the random order as it is within each of the three parts; the same in every process of pytest-xdist."""
+    """Leaves the random order as it is within each part; the same in every process of pytest-xdist."""
     items.sort(key=_part)
 
 
 def _part(item: pytest.Item) -> int:
+    """Tests of a group come one after the other in one process: begun late, the others would wait for that one."""
+    group = item.get_closest_marker("xdist_group")
+    if group and group.args[0] in LONG_GROUPS:
+        return LONG_GROUPS.index(group.args[0])
     if item.get_closest_marker("processes"):
-        return 0
-    return 1 if item.nodeid.startswith(LONG) else 2
+        return len(LONG_GROUPS)
+    return len(LONG_GROUPS) + (1 if item.nodeid.startswith(LONG) else 2)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -40,7 +40,7 @@ class SimulatedVendor:
 
     def __init__(self, vendor: Vendor, url: str) -> None:
         self._vendor = vendor
-        self._url = url
+        self.url = url
 
     def go_down(self) -> None:
         self._vendor.set_weather(Weather(down=True))
@@ -70,7 +70,7 @@ class SimulatedVendor:
     def _worker(self, *, drain: bool) -> Iterator[Worker]:
         """One in a thread, as each keeps a connection of its own; the block ends when it does."""
         names = dict.fromkeys((Channel.EMAIL, Channel.SMS, Channel.PUSH), ("sandbox",))
-        built = chains.build(names, Environment({"NOTIFYQ_SANDBOX_URL": self._url}))
+        built = chains.build(names, Environment({"NOTIFYQ_SANDBOX_URL": self.url}))
         worker = Worker(new_worker_id(Role.DELIVERY), replace(OPTIONS, drain=drain), built)
         thread = threading.Thread(target=worker.run, daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""The sandbox provider as a process of its own, and a client that says what a test wants to know."""
+"""The sandbox provider, in a thread or as a process of its own, and a client that says what a test wants to know."""
 
 from __future__ import annotations
 
@@ -7,56 +7,29 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import requests
 
+from tests.support.outage import simulated_vendor
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 _ADDRESS = re.compile(r"http://\S+")
 PATIENT_SECONDS = 20
 
 
-class SandboxProcess:
-    """`manage.py sandbox_provider` on a free port. `kill` and `start` again keep the port and the store."""
+class Sandbox:
+    """Asks a sandbox provider at an address.
 
-    def __init__(self, store: Path, *arguments: str, port: int = 0) -> None:
-        self._arguments = arguments
-        self._store = store
-        self.port = port
-        self.process: subprocess.Popen[str]
-        self.url = ""
+    Attributes:
+        url: where it listens, without a slash at the end.
+    """
 
-    def __enter__(self) -> SandboxProcess:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.stop()
-        self._close()
-
-    def start(self) -> None:
-        """Returns when it listens."""
-        self.process = run_command("--port", str(self.port), "--store", str(self._store), *self._arguments)
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        found = _ADDRESS.search(line)
-        if found is None:
-            raise RuntimeError(f"the sandbox provider did not start: {line}{self.process.communicate()}")
-        self.url = found[0]
-        self.port = int(self.url.rpartition(":")[2])
-
-    def stop(self, number: int = signal.SIGTERM) -> int:
-        """Ask it to end; returns its exit status."""
-        self.process.send_signal(number)
-        return self.process.wait(PATIENT_SECONDS)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(PATIENT_SECONDS)
-        self._close()
+    url = ""
 
     def post(self, recipient: str = "ada@example.org", *, key: str | None = None, **content: Any) -> requests.Response:
         """POST one message; the channel is told by the look of the recipient unless it is given."""
@@ -88,10 +61,59 @@ class SandboxProcess:
     def empty(self) -> None:
         requests.delete(f"{self.url}/messages", timeout=PATIENT_SECONDS).raise_for_status()
 
+
+class SandboxProcess(Sandbox):
+    """`manage.py sandbox_provider` on a free port. `kill` and `start` again keep the port and the store."""
+
+    def __init__(self, store: Path, *arguments: str, port: int = 0) -> None:
+        self._arguments = arguments
+        self._store = store
+        self.port = port
+        self.process: subprocess.Popen[str]
+
+    def __enter__(self) -> SandboxProcess:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop()
+        self._close()
+
+    def start(self) -> None:
+        """Returns when it listens."""
+        self.process = run_command("--port", str(self.port), "--store", str(self._store), *self._arguments)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = _ADDRESS.search(line)
+        if found is None:
+            raise RuntimeError(f"the sandbox provider did not start: {line}{self.process.communicate()}")
+        self.url = found[0]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Ask it to end; returns its exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENT_SECONDS)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENT_SECONDS)
+        self._close()
+
     def _close(self) -> None:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+@contextmanager
+def sandbox_here(store: Path) -> Iterator[Sandbox]:
+    """One in a thread of this process, which is there at once; it serves until the block ends."""
+    with simulated_vendor(store) as vendor:
+        sandbox = Sandbox()
+        sandbox.url = vendor.url
+        yield sandbox
 
 
 def run_command(*arguments: str) -> subprocess.Popen[str]:
