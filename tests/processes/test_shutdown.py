@@ -23,10 +23,10 @@ def _sent_count() -> int:
     return Notification.objects.filter(status=Status.SENT).count()
 
 
-def test_sigterm__five_times_in_mid_work__exits_0_and_leaves_nothing_half_done(fleet: Fleet, sandbox: Sandbox) -> None:
+def test_sigterm__ten_times_in_mid_work__exits_0_and_leaves_nothing_half_done(fleet: Fleet, sandbox: Sandbox) -> None:
     sandbox.set_weather(latencyMs=50)
     add(500)
-    for _ in range(5):
+    for _ in range(10):
         before = _sent_count()
         workers = fleet.start("--concurrency", "4", ready=0)
         wait_until(lambda: _sent_count() > before + 4, 30, "some work is done")  # noqa: B023 (called at once)
