@@ -15,8 +15,8 @@ from notifications.admin.filters import CreatedFilter, TextFilter
 from notifications.models import Client
 from notifyq.console import as_uuid
 from webhooks.models import WebhookEndpoint, WebhookEvent
-from webhooks.services.bulk import FINISHED
-from webhooks.status import FINAL, EventStatus
+from webhooks.services.bulk import STATUSES
+from webhooks.status import EventStatus
 from webhooks.story import host_of
 
 ENDPOINTS_OFFERED = 25
@@ -103,7 +103,7 @@ def bulk_values(given: Mapping[str, str]) -> dict[str, str] | None:
     created = known.pop("created", "")
     if known or ("q" in given and given["q"].strip() and not _is_endpoint(term, values)):
         return None
-    if values.setdefault("status", EventStatus.FAILED) not in (FINISHED, *FINAL):
+    if values.setdefault("status", EventStatus.FAILED) not in STATUSES:
         return None
     if created in CreatedFilter.SPANS:
         since = selectors.database_now() - CreatedFilter.SPANS[created]
