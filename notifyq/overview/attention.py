@@ -19,6 +19,9 @@ from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
+from notifyq.overview.endpoints import COUNTED_MOST as EVENTS_MOST
+from notifyq.overview.endpoints import ENDPOINTS_MOST as FAILING_MOST
+from notifyq.overview.endpoints import Failing
 from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles
 
 DUE_SECONDS = 60.0
@@ -215,8 +218,33 @@ def _webhooks(seen: Seen) -> Iterator[Concern]:
         )
         link = f"{reverse('admin:webhooks_webhookevent_changelist')}?status=PENDING"
         yield Concern("wait" if alive else "bad", "Webhook events wait too long", told, link, "Webhook events", events)
+    if seen.troubles.failing:
+        yield _failing(seen.troubles.failing)
     if seen.troubles.disabled:
         yield _disabled(seen.troubles.disabled)
+
+
+def _failing(failing: Failing) -> Concern:
+    is_one = failing.count == 1
+    answer = f", last answer {failing.answer}" if failing.answer else ""
+    told: Said = (
+        *(f"{'' if is_one else 'for longest: '}{failing.place} of {failing.client}, since ", failing.since),
+        f"{answer}. {_waiting(failing.waiting_count)} for {'it' if is_one else 'them'}. ",
+        *("If nothing gets through until ", failing.disabled_at, ", it is disabled."),
+    )
+    needs = "webhooks.view_webhookendpoint"
+    if is_one:
+        link = reverse("admin:webhooks_webhookendpoint_change", args=[failing.id])
+        return Concern("wait", "A webhook endpoint is failing", told, link, "The endpoint", needs)
+    link = f"{reverse('admin:webhooks_webhookendpoint_changelist')}?failing=yes"
+    title = f"{failing.count:,}{'+' if failing.count >= FAILING_MOST else ''} webhook endpoints are failing"
+    return Concern("wait", title, told, link, "Endpoints", needs)
+
+
+def _waiting(count: int) -> str:
+    if not count:
+        return "No event waits"
+    return f"{count:,}{'+' if count >= EVENTS_MOST else ''} event{' waits' if count == 1 else 's wait'}"
 
 
 def _disabled(disabled: Sequence[Disabled]) -> Concern:

@@ -13,11 +13,14 @@ from django.db import connection
 from notifications.channel import Channel, Priority
 from notifications.models import Client
 from notifications.status import Status
+from notifyq.overview.endpoints import Failing, failing
 
 COUNTED_MOST = 2_000
 """How many of a status are looked at that ended undelivered within the last hour."""
 RECEIPTS_MOST = 1_000
 ENDPOINTS_MOST = 5
+FAILING_SECONDS = 60.0
+"""An endpoint that fails for longer is told of."""
 
 # Index notification_claim, its first entry for each rank; then one row of each of two tables.
 _OLDEST_DUE = """
@@ -108,6 +111,7 @@ class Troubles:
 
     oldest_due: OldestDue | None
     ended: Sequence[Ended]
+    failing: Failing | None
     disabled: Sequence[Disabled]
     uncredited_count: int
     receipts_waiting_count: int
@@ -122,7 +126,8 @@ def read_troubles(client_ids: Iterable[str]) -> Troubles:
     ((uncredited, waiting),) = _rows(_RECEIPTS, most=RECEIPTS_MOST)
     named = {*client_ids, *(str(e.client_id) for e in ended)}
     names = {str(pk): name for pk, name in Client.objects.filter(pk__in=named).values_list("pk", "name")}
-    return Troubles(OldestDue(*due[0]) if due else None, ended, disabled, uncredited, waiting, names)
+    fails = failing(FAILING_SECONDS)
+    return Troubles(OldestDue(*due[0]) if due else None, ended, fails, disabled, uncredited, waiting, names)
 
 
 def _ended(status: Status) -> Ended | None:

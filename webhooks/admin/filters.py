@@ -74,6 +74,19 @@ class EventErrorFilter(TextFilter):
     column = "last_error_code"
 
 
+class FailingFilter(admin.SimpleListFilter):
+    """Those that are sent to and have failed since their last success."""
+
+    title = "failing"
+    parameter_name = "failing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "yes")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> QuerySet[WebhookEndpoint]:
+        return queryset.filter(enabled=True, failing_since__isnull=False) if self.value() == "yes" else queryset
+
+
 LIST_FILTERS = (EventStatusFilter, CreatedFilter, EventClientFilter, EndpointFilter, EventErrorFilter)
 
 

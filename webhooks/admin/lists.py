@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from notifications.errors import NotFound
 from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs, tell
 from webhooks import services
+from webhooks.admin.filters import FailingFilter
 from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
 from webhooks.story import OPERATE, place_of
 
@@ -40,7 +41,7 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
     list_display = ("short_id", "client", "state", "place", "description", "since")
     list_display_links = ("short_id",)
     list_select_related = ("client",)
-    list_filter = ("enabled", "disabled_reason", "client")
+    list_filter = ("enabled", FailingFilter, "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
     search_keys = ("pk",)
