@@ -19,10 +19,10 @@ from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
-from notifyq.overview.endpoints import COUNTED_MOST as EVENTS_MOST
 from notifyq.overview.endpoints import ENDPOINTS_MOST as FAILING_MOST
 from notifyq.overview.endpoints import Failing
 from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles
+from webhooks.selectors import COUNTED_MOST
 
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
@@ -221,7 +221,7 @@ def _webhooks(seen: Seen) -> Iterator[Concern]:
     if seen.troubles.failing:
         yield _failing(seen.troubles.failing)
     if seen.troubles.disabled:
-        yield _disabled(seen.troubles.disabled)
+        yield _disabled(seen.troubles.disabled, seen.troubles.missed_count)
 
 
 def _failing(failing: Failing) -> Concern:
@@ -242,14 +242,20 @@ def _failing(failing: Failing) -> Concern:
 
 
 def _waiting(count: int) -> str:
-    if not count:
-        return "No event waits"
-    return f"{count:,}{'+' if count >= EVENTS_MOST else ''} event{' waits' if count == 1 else 's wait'}"
+    return f"{_events(count)} wait{'s' if count == 1 else ''}" if count else "No event waits"
 
 
-def _disabled(disabled: Sequence[Disabled]) -> Concern:
+def _events(count: int) -> str:
+    return f"{count:,}{'+' if count >= COUNTED_MOST else ''} event{'' if count == 1 else 's'}"
+
+
+def _disabled(disabled: Sequence[Disabled], missed_count: int) -> Concern:
     latest = disabled[0]
-    told: Said = (f"the latest of {latest.client}, since ", latest.at, f": {latest.reason.lower().replace('_', ' ')}.")
+    it = "it" if latest.count == 1 else "them"
+    was = "was" if missed_count == 1 else "were"
+    missed = f" {_events(missed_count)} {was} cancelled for {it}: enable {it} and redeliver." if missed_count else ""
+    why = f": {latest.reason.lower().replace('_', ' ')}.{missed}"
+    told: Said = (f"the latest of {latest.client}, since ", latest.at, why)
     link = f"{reverse('admin:webhooks_webhookendpoint_changelist')}?enabled__exact=0"
     title = f"{_count(latest.count, 'webhook endpoint')} disabled by the service"
     return Concern("wait", title, told, link, "Endpoints", "webhooks.view_webhookendpoint")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from webhooks import selectors
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.queue import DISABLE_AFTER
 from webhooks.status import EventStatus
 from webhooks.story import answer_of, host_of
 
-COUNTED_MOST = 2_000
-"""Events; a count of so many means that there may be more."""
 ENDPOINTS_MOST = 500
 
 
@@ -61,13 +59,21 @@ def failing(after_seconds: float) -> Failing | None:
         since=began,
         disabled_at=began + DISABLE_AFTER,
         answer=_answer(first.pk),
-        waiting_count=_of(found, EventStatus.PENDING)[:COUNTED_MOST].count(),
+        waiting_count=_waiting([row.pk for row in found]),
         count=len(found),
     )
 
 
-def _of(endpoints: Sequence[WebhookEndpoint], status: EventStatus) -> QuerySet[WebhookEvent]:
-    return WebhookEvent.objects.filter(endpoint__in=[row.pk for row in endpoints], status=status).order_by()
+def count_missed() -> int:
+    """The events that were cancelled for endpoints which the service has disabled, at most 2,000."""
+    rows = WebhookEndpoint.objects.exclude(disabled_reason="").filter(deleted_at__isnull=True)
+    return selectors.count_cancelled(rows.order_by("-disabled_at").values_list("pk", flat=True)[:ENDPOINTS_MOST])
+
+
+def _waiting(endpoint_ids: Collection[UUID]) -> int:
+    """Index: `webhook_event_claim`."""
+    rows = WebhookEvent.objects.filter(endpoint__in=endpoint_ids, status=EventStatus.PENDING)
+    return rows.order_by()[: selectors.COUNTED_MOST].count()
 
 
 def _answer(endpoint_id: UUID) -> str:

@@ -215,9 +215,12 @@ def test_attention__without_permission_to_go_there__is_told_without_a_link(viewe
 
 def test_attention__webhook_endpoints_disabled__names_the_latest(viewer: Client) -> None:
     alive()
-    an_endpoint(enabled=False, disabled_at=ago(60), disabled_reason="GONE", client=ClientFactory(name="bank"))
+    gone = {"enabled": False, "disabled_at": ago(60), "disabled_reason": "GONE"}
+    some_events(an_endpoint(**gone, client=ClientFactory(name="bank")), 3, status="CANCELLED")
+    an_event(an_endpoint(enabled=False), status="CANCELLED")
     line, link = only(viewer)
     assert "1 webhook endpoint disabled by the service the latest of bank, since" in line
+    assert "gone. 3 events were cancelled for it" in line
     assert link == "/admin/webhooks/webhookendpoint/?enabled__exact=0"
 
 
