@@ -74,7 +74,7 @@ def test_endpoint__of_waiting_events__offers_to_deliver_them_now(operator):
     assert "3 of its events wait for a later try." in words_of(page.encode())
     [link] = links(page, "Deliver all that wait now…")
     assert "Redeliver 3 webhook events" in words_of(operator.get(link).content)
-    [link] = links(page_of(person(Role.VIEWER), endpoint), "Which")
+    [link] = links(page_of(person(Role.VIEWER), endpoint), "See them")
     assert operator.get(link).context["cl"].result_count == 4
     assert "wait for a later try" not in page_of(operator, an_endpoint())
 

@@ -64,7 +64,7 @@ def _tell(request: HttpRequest, whose: str, count: int, endpoint_id: UUID | None
     act = "Redeliver them…" if endpoint_id else "Redeliver what was cancelled, for any endpoint…"
     was = ("event was", "stays") if count == 1 else ("events were", "stay")
     address = to_redeliver(endpoint_id, EventStatus.CANCELLED)
-    messages.info(request, format_html(said, many, was[0], whose, was[1], address, act))
+    messages.warning(request, format_html(said, many, was[0], whose, was[1], address, act))
 
 
 def _with(address: str, endpoint_id: UUID | None, status: EventStatus | None) -> str:
