@@ -20,7 +20,7 @@ from tests.support.bulk import OPERATOR, let_pass, work_to_the_end
 from tests.support.plans import explain, nodes_of
 from tests.support.rows import database_now
 from tests.support.webhook_rows import an_endpoint, an_event, reloaded, some_events
-from webhooks import services
+from webhooks import selectors, services
 from webhooks.models import Redelivery, WebhookEvent
 from webhooks.queue import EventSelection, bulk
 from webhooks.status import EventStatus
@@ -305,6 +305,27 @@ def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monke
         assert max(n["Actual Rows"] + n.get("Rows Removed by Filter", 0) for n in nodes) <= 520, (
             sql
         )  # and some dead entries
+
+
+@pytest.mark.parametrize(
+    ("status", "look", "index"),
+    [
+        (EventStatus.PENDING, lambda pk: selectors.count_waiting(pk), "webhook_event_claim"),
+        (EventStatus.CANCELLED, lambda pk: selectors.count_cancelled([pk]), "webhook_event_cancelled"),
+    ],
+)
+def test_counts__on_a_big_table__read_nothing_but_what_they_count(status, look, index):
+    endpoint = an_endpoint()
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [0, status, endpoint.pk, status == EventStatus.CANCELLED])
+        cursor.execute("ANALYZE webhooks_webhookevent")
+
+    with CaptureQueriesContext(connection) as caught:
+        assert look(endpoint.pk) == 200
+
+    nodes = list(nodes_of(explain(caught.captured_queries[0]["sql"])))
+    assert {n["Index Name"] for n in nodes if "Index Name" in n} == {index}
+    assert not [n for n in nodes if "Seq Scan" in n["Node Type"]]
 
 
 def _is_walk(sql):
