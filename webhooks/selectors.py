@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from notifications.errors import NotFound
 from notifications.models import Client
@@ -14,6 +15,8 @@ from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint, Webhook
 from webhooks.status import EventStatus
 
 EVENTS_SHOWN_MOST = 100
+COUNTED_MOST = 2_000
+"""A count of so many means that there may be more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,18 @@ def latest_attempts(event_ids: Collection[UUID], limit: int) -> QuerySet[Webhook
 def endpoints_by_id(endpoint_ids: Collection[UUID]) -> dict[UUID, WebhookEndpoint]:
     """Those endpoints, also deleted ones, without their secrets."""
     return WebhookEndpoint.objects.only("url", "enabled", "description").in_bulk(list(endpoint_ids))
+
+
+def count_waiting(endpoint_id: UUID) -> int:
+    """The events of an endpoint that wait for a later try, at most 2,000. Index: `webhook_event_claim`."""
+    rows = WebhookEvent.objects.filter(status=EventStatus.PENDING, endpoint=endpoint_id, due_at__gt=Now())
+    return rows.order_by()[:COUNTED_MOST].count()
+
+
+def count_cancelled(endpoint_ids: Collection[UUID]) -> int:
+    """The events that were given up as their endpoint took none, at most 2,000. Index: `webhook_event_cancelled`."""
+    rows = WebhookEvent.objects.filter(status=EventStatus.CANCELLED, endpoint__in=list(endpoint_ids))
+    return rows.order_by()[:COUNTED_MOST].count()
 
 
 def redeliveries(event_ids: Collection[UUID]) -> QuerySet[Redelivery]:

@@ -19,7 +19,10 @@ from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
+from notifyq.overview.endpoints import ENDPOINTS_MOST as FAILING_MOST
+from notifyq.overview.endpoints import Failing
 from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles
+from webhooks.selectors import COUNTED_MOST
 
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
@@ -215,13 +218,44 @@ def _webhooks(seen: Seen) -> Iterator[Concern]:
         )
         link = f"{reverse('admin:webhooks_webhookevent_changelist')}?status=PENDING"
         yield Concern("wait" if alive else "bad", "Webhook events wait too long", told, link, "Webhook events", events)
+    if seen.troubles.failing:
+        yield _failing(seen.troubles.failing)
     if seen.troubles.disabled:
-        yield _disabled(seen.troubles.disabled)
+        yield _disabled(seen.troubles.disabled, seen.troubles.missed_count)
 
 
-def _disabled(disabled: Sequence[Disabled]) -> Concern:
+def _failing(failing: Failing) -> Concern:
+    is_one = failing.count == 1
+    answer = f", last answer {failing.answer}" if failing.answer else ""
+    told: Said = (
+        *(f"{'' if is_one else 'for longest: '}{failing.place} of {failing.client}, since ", failing.since),
+        f"{answer}. {_waiting(failing.waiting_count)} for {'it' if is_one else 'them'}. ",
+        *("If nothing gets through until ", failing.disabled_at, ", it is disabled."),
+    )
+    needs = "webhooks.view_webhookendpoint"
+    if is_one:
+        link = reverse("admin:webhooks_webhookendpoint_change", args=[failing.id])
+        return Concern("wait", "A webhook endpoint is failing", told, link, "The endpoint", needs)
+    link = f"{reverse('admin:webhooks_webhookendpoint_changelist')}?failing=yes"
+    title = f"{failing.count:,}{'+' if failing.count >= FAILING_MOST else ''} webhook endpoints are failing"
+    return Concern("wait", title, told, link, "Endpoints", needs)
+
+
+def _waiting(count: int) -> str:
+    return f"{_events(count)} wait{'s' if count == 1 else ''}" if count else "No event waits"
+
+
+def _events(count: int) -> str:
+    return f"{count:,}{'+' if count >= COUNTED_MOST else ''} event{'' if count == 1 else 's'}"
+
+
+def _disabled(disabled: Sequence[Disabled], missed_count: int) -> Concern:
     latest = disabled[0]
-    told: Said = (f"the latest of {latest.client}, since ", latest.at, f": {latest.reason.lower().replace('_', ' ')}.")
+    it = "it" if latest.count == 1 else "them"
+    was = "was" if missed_count == 1 else "were"
+    missed = f" {_events(missed_count)} {was} cancelled for {it}: enable {it} and redeliver." if missed_count else ""
+    why = f": {latest.reason.lower().replace('_', ' ')}.{missed}"
+    told: Said = (f"the latest of {latest.client}, since ", latest.at, why)
     link = f"{reverse('admin:webhooks_webhookendpoint_changelist')}?enabled__exact=0"
     title = f"{_count(latest.count, 'webhook endpoint')} disabled by the service"
     return Concern("wait", title, told, link, "Endpoints", "webhooks.view_webhookendpoint")

@@ -13,11 +13,14 @@ from django.db import connection
 from notifications.channel import Channel, Priority
 from notifications.models import Client
 from notifications.status import Status
+from notifyq.overview.endpoints import Failing, count_missed, failing
 
 COUNTED_MOST = 2_000
 """How many of a status are looked at that ended undelivered within the last hour."""
 RECEIPTS_MOST = 1_000
 ENDPOINTS_MOST = 5
+FAILING_SECONDS = 60.0
+"""An endpoint that fails for longer is told of."""
 
 # Index notification_claim, its first entry for each rank; then one row of each of two tables.
 _OLDEST_DUE = """
@@ -104,11 +107,18 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """All of it; `client_names` of whoever is named by an id."""
+    """All of it.
+
+    Attributes:
+        missed_count: the events that were cancelled for disabled endpoints.
+        client_names: of whoever is named by an id.
+    """
 
     oldest_due: OldestDue | None
     ended: Sequence[Ended]
+    failing: Failing | None
     disabled: Sequence[Disabled]
+    missed_count: int
     uncredited_count: int
     receipts_waiting_count: int
     client_names: dict[str, str]
@@ -122,7 +132,9 @@ def read_troubles(client_ids: Iterable[str]) -> Troubles:
     ((uncredited, waiting),) = _rows(_RECEIPTS, most=RECEIPTS_MOST)
     named = {*client_ids, *(str(e.client_id) for e in ended)}
     names = {str(pk): name for pk, name in Client.objects.filter(pk__in=named).values_list("pk", "name")}
-    return Troubles(OldestDue(*due[0]) if due else None, ended, disabled, uncredited, waiting, names)
+    fails = failing(FAILING_SECONDS)
+    missed = count_missed() if disabled else 0
+    return Troubles(OldestDue(*due[0]) if due else None, ended, fails, disabled, missed, uncredited, waiting, names)
 
 
 def _ended(status: Status) -> Ended | None:

@@ -22,7 +22,7 @@ from notifyq.roles import Role
 from tests.support.bulk import begin as begin_bulk
 from tests.support.console import person
 from tests.support.factories import ClientFactory, NotificationFactory, ago
-from tests.support.webhook_rows import an_endpoint
+from tests.support.webhook_rows import an_endpoint, an_event, some_events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("chains")]
 QUERIES_MOST = 32
@@ -214,10 +214,37 @@ def test_attention__without_permission_to_go_there__is_told_without_a_link(viewe
 
 def test_attention__webhook_endpoints_disabled__names_the_latest(viewer: Client) -> None:
     alive()
-    an_endpoint(enabled=False, disabled_at=ago(60), disabled_reason="GONE", client=ClientFactory(name="bank"))
+    gone = {"enabled": False, "disabled_at": ago(60), "disabled_reason": "GONE"}
+    some_events(an_endpoint(**gone, client=ClientFactory(name="bank")), 3, status="CANCELLED")
+    an_event(an_endpoint(enabled=False), status="CANCELLED")
     line, link = only(viewer)
     assert "1 webhook endpoint disabled by the service the latest of bank, since" in line
+    assert "gone. 3 events were cancelled for it" in line
     assert link == "/admin/webhooks/webhookendpoint/?enabled__exact=0"
+
+
+def test_attention__webhook_endpoint_fails__says_which_whose_why_and_what_waits(viewer: Client) -> None:
+    alive()
+    place = {"description": "hooks for ada@example.org", "client": ClientFactory(name="bank")}
+    endpoint = an_endpoint("https://hooks.example/secret-path", failing_since=ago(3600), **place)
+    some_events(endpoint, 2, due_at=ago(-600), attempt_count=3, last_error_code="http_500", last_response_status=500)
+    an_event(endpoint)
+    an_endpoint(failing_since=ago(10))
+    line, link = only(viewer)
+    assert line.startswith("A webhook endpoint is failing hooks for a…@example.org of bank, since")
+    assert "last answer http_500. 3 events wait for it. If nothing gets through until" in line
+    assert "secret-path" not in line
+    assert link == f"/admin/webhooks/webhookendpoint/{endpoint.pk}/change/"
+
+
+def test_attention__several_webhook_endpoints_fail__is_one_line_with_a_link_to_just_those(viewer: Client) -> None:
+    alive()
+    failing = {an_endpoint(f"https://{n}.example/", failing_since=ago(600 - n)).pk for n in range(3)}
+    an_endpoint()
+    line, link = only(viewer)
+    assert line.startswith("3 webhook endpoints are failing for longest: 0.example of ")
+    assert "No event waits for them." in line
+    assert {row.pk for row in viewer.get(link).context["cl"].result_list} == failing
 
 
 def test_attention__receipts_not_credited_or_without_notification__are_counted(viewer: Client) -> None:
@@ -242,6 +269,7 @@ def test_overview__all_at_once__takes_few_queries(viewer: Client, django_assert_
         Pause.objects.create(scope="CLIENT", value=str(ClientFactory().pk), created_by="ada")
         begin_bulk(reference=f"r{number}")
         an_endpoint(enabled=False, disabled_at=ago(60), disabled_reason="GONE")
+        an_event(an_endpoint(failing_since=ago(90)))
     with django_assert_max_num_queries(QUERIES_MOST):
         assert len(told(viewer)) > 8
 

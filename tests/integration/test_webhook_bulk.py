@@ -15,11 +15,12 @@ from notifications.delivery.upkeep import Upkeep
 from notifications.errors import InvalidRequest
 from notifications.models import BulkStatus
 from notifications.queue import Act
+from notifyq.leasing import lock
 from tests.support.bulk import OPERATOR, let_pass, work_to_the_end
 from tests.support.plans import explain, nodes_of
 from tests.support.rows import database_now
 from tests.support.webhook_rows import an_endpoint, an_event, reloaded, some_events
-from webhooks import services
+from webhooks import selectors, services
 from webhooks.models import Redelivery, WebhookEvent
 from webhooks.queue import EventSelection, bulk
 from webhooks.status import EventStatus
@@ -113,6 +114,56 @@ def test_redeliver__any_finished__leaves_what_waits_or_is_on_its_way():
     work_to_the_end(begin(status=None))
 
     assert again() == {made[s] for s in (EventStatus.DELIVERED, EventStatus.FAILED, EventStatus.CANCELLED)}
+
+
+def test_redeliver__waiting_for_a_retry__are_due_now_and_keep_what_was_tried(wakes, django_capture_on_commit_callbacks):
+    endpoint = an_endpoint()
+    later = database_now() + timedelta(hours=5)
+    waiting = some_events(endpoint, 2, attempt_count=4, due_at=later)
+    due, busy = an_event(endpoint), an_event(endpoint, status=EventStatus.PROCESSING)
+    an_event(an_endpoint(enabled=False), due_at=later)
+    newer = an_event(endpoint, due_at=later, created_at=later)
+    selection = EventSelection(status=EventStatus.PENDING)
+    count = services.preview_redelivery(selection, database_now() + timedelta(seconds=1)).count
+    act = begin(status=EventStatus.PENDING)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        work_to_the_end(act)
+
+    assert (count.total, count.actionable) == (3, 2)
+    assert (act.done_count, act.skipped_count) == (2, 1)
+    for event in map(reloaded, waiting):
+        assert (event.status, event.cycle, event.attempt_count) == (EventStatus.PENDING, 1, 4)
+        assert event.due_at <= database_now()
+    for event in due, busy, newer:
+        assert reloaded(event).due_at == event.due_at
+    recorded = Redelivery.objects.values_list("event", "actor", "status_before")
+    assert set(recorded) == {(e.pk, "ops", "PENDING") for e in waiting}
+    assert wakes
+
+
+def test_redeliver__waiting_and_fails_again_while_the_act_runs__is_tried_once_by_it(monkeypatch):
+    endpoint = an_endpoint()
+    later = database_now() + timedelta(hours=5)
+    [first, held] = some_events(endpoint, 2, due_at=later)
+    act = begin(status=EventStatus.PENDING)
+    with monkeypatch.context() as patched:
+        patched.setattr(bulk, "lock", lambda rows, *rest: lock(rows.exclude(pk=held.pk), *rest))
+        assert queue.work_off(2.0) == 1
+    WebhookEvent.objects.filter(pk=first.pk).update(due_at=later, attempt_count=5)
+
+    work_to_the_end(act)
+
+    assert (reloaded(first).due_at, act.status, act.done_count) == (later, BulkStatus.DONE, 2)
+    assert reloaded(held).due_at <= database_now()
+
+
+def test_redeliver__one_that_is_due__keeps_its_place():
+    event = an_event(due_at=database_now() - timedelta(minutes=5))
+
+    services.redeliver(event.pk, None)
+
+    assert reloaded(event).due_at == event.due_at
 
 
 def test_redeliver__endpoint_is_disabled__is_counted_and_left_as_the_api_does():
@@ -219,8 +270,8 @@ def test_upkeep__of_a_worker__works_it_off_beside_the_others():
 
 MANY = """
 INSERT INTO webhooks_webhookevent (id, status, endpoint_id, sequence, type, body, due_at, finished_at, created_at)
-SELECT lpad(to_hex(2 * n + %s), 32, '0')::uuid, CASE n %% 50 WHEN 0 THEN 'FAILED' ELSE 'DELIVERED' END, %s, 1,
-       'notification.sent', '{}', now(), now(), now()
+SELECT lpad(to_hex(2 * n + %s), 32, '0')::uuid, CASE n %% 50 WHEN 0 THEN %s ELSE 'DELIVERED' END, %s, 1,
+       'notification.sent', '{}', now() + interval '1 hour', CASE WHEN n %% 50 > 0 OR %s THEN now() END, now()
 FROM generate_series(1, 10000) n
 """
 
@@ -228,16 +279,17 @@ FROM generate_series(1, 10000) n
 @pytest.mark.parametrize(
     ("by_endpoint", "indexes"), [(True, ("event_endpoint",)), (False, ("event_endpoint", "webhookevent_pkey"))]
 )
-def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monkeypatch, by_endpoint, indexes):
+@pytest.mark.parametrize("status", [FAILED, EventStatus.PENDING])
+def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monkeypatch, by_endpoint, indexes, status):
     monkeypatch.setattr(bulk, "WINDOW", 500)
     monkeypatch.setattr("notifications.queue.bulk.BATCH_MOST", 5)
     an_endpoint(enabled=False)  # which makes it count what it leaves
     endpoints = [an_endpoint(), an_endpoint()]
     with connection.cursor() as cursor:
         for number, endpoint in enumerate(endpoints):
-            cursor.execute(MANY, [number, endpoint.pk])
+            cursor.execute(MANY, [number, status, endpoint.pk, status == FAILED])
         cursor.execute("ANALYZE webhooks_webhookevent")
-    act = begin(endpoint_id=endpoints[0].pk if by_endpoint else None)
+    act = begin(status=status, endpoint_id=endpoints[0].pk if by_endpoint else None)
     assert queue.work_off(2.0) == 5  # a first batch, so that the second has a cursor
     let_pass(act, 2.0)
 
@@ -253,6 +305,27 @@ def test_walk__on_a_big_table__reads_its_index_and_no_more_than_its_window(monke
         assert max(n["Actual Rows"] + n.get("Rows Removed by Filter", 0) for n in nodes) <= 520, (
             sql
         )  # and some dead entries
+
+
+@pytest.mark.parametrize(
+    ("status", "look", "index"),
+    [
+        (EventStatus.PENDING, lambda pk: selectors.count_waiting(pk), "webhook_event_claim"),
+        (EventStatus.CANCELLED, lambda pk: selectors.count_cancelled([pk]), "webhook_event_cancelled"),
+    ],
+)
+def test_counts__on_a_big_table__read_nothing_but_what_they_count(status, look, index):
+    endpoint = an_endpoint()
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [0, status, endpoint.pk, status == EventStatus.CANCELLED])
+        cursor.execute("ANALYZE webhooks_webhookevent")
+
+    with CaptureQueriesContext(connection) as caught:
+        assert look(endpoint.pk) == 200
+
+    nodes = list(nodes_of(explain(caught.captured_queries[0]["sql"])))
+    assert {n["Index Name"] for n in nodes if "Index Name" in n} == {index}
+    assert not [n for n in nodes if "Seq Scan" in n["Node Type"]]
 
 
 def _is_walk(sql):
@@ -286,6 +359,7 @@ def test_redeliver__by_the_api__is_recorded_as_nobodys():
 def test_selection__stored_and_read_again__is_the_same():
     for selection in (
         EventSelection(),
+        EventSelection(status=EventStatus.PENDING),
         EventSelection(status=None, endpoint_id=uuid4(), client_id=uuid4(), type="t", after=database_now()),
     ):
         assert EventSelection.from_json(selection.as_json()) == selection
@@ -294,7 +368,7 @@ def test_selection__stored_and_read_again__is_the_same():
 @pytest.mark.parametrize(
     ("raw", "wrong"),
     [
-        ({"status": "pending"}, "status"),
+        ({"status": "processing"}, "status"),
         ({"endpoint": "x"}, "endpoint"),
         ({"client": "nobody"}, "client"),
         ({"after": "yesterday"}, "after"),

@@ -93,7 +93,8 @@ def test_list__of_an_operator__can_be_ticked_and_leads_to_all_that_match(operato
         ({"status": "CANCELLED"}, 1),
         ({"client": "client"}, 1),
         ({"q": "endpoint"}, 1),
-        ({"status": "PENDING"}, None),
+        ({"status": "PENDING"}, 1),
+        ({"status": "PROCESSING"}, None),
         ({"q": "nothing"}, None),
         ({"q": "event"}, None),
         ({"sequence": "1"}, None),
@@ -104,7 +105,8 @@ def test_list__all_that_match__means_what_the_list_shows_or_is_not_offered(opera
     event = an_event(endpoint, status=FAILED)
     an_event(endpoint, status=EventStatus.DELIVERED)
     an_event(status=EventStatus.CANCELLED)
-    an_event(status=EventStatus.PENDING)
+    an_event(status=EventStatus.PENDING, due_at=database_now() + timedelta(hours=1))
+    an_event(status=EventStatus.PROCESSING)
     known = {"client": endpoint.client_id, "endpoint": endpoint.pk, "event": event.pk}
     given = {name: str(known.get(text, text)) for name, text in query.items()}
 
@@ -138,13 +140,29 @@ def test_list__of_a_viewer__has_nothing_to_tick(operator):
     assert "edeliver" not in page.partition('id="content"')[2]
 
 
-@pytest.mark.parametrize(
-    "filters", [{"endpoint": "x"}, {"client": "x"}, {"endpoint": "0" * 32}, {"error_code": "none"}]
-)
-def test_list__filter_that_fits_nothing__shows_nothing(operator, filters):
+def test_list__filter_that_fits_nothing__shows_nothing(operator):
     an_event(status=FAILED)
 
-    assert not operator.get(LIST, filters).context["cl"].result_list
+    assert not operator.get(LIST, {"error_code": "none"}).context["cl"].result_list
+
+
+@pytest.mark.parametrize(
+    ("address", "filters"),
+    [
+        (LIST, {"status": "NONSENSE"}),
+        (LIST, {"endpoint": "x"}),
+        (LIST, {"endpoint": "0" * 32}),
+        (LIST, {"client": "x"}),
+        (ENDPOINTS, {"failing": "perhaps"}),
+    ],
+)
+def test_lists__value_that_a_filter_does_not_know__is_told(operator, address, filters):
+    an_event(status=FAILED)
+
+    page = operator.get(address, filters, follow=True)
+
+    assert "This page cannot be filtered by" in words_of(page.content)
+    assert len(page.context["cl"].result_list) == 1
 
 
 def test_list__its_queries__are_few_however_many_rows(operator, django_assert_max_num_queries):
@@ -251,6 +269,22 @@ def test_preview__filter__counts_exactly_shows_ten_and_changes_nothing(operator)
     assert not BulkAct.objects.exists()
 
 
+def test_preview__nothing_failed_but_some_wait__says_how_many_and_leads_to_them(operator):
+    endpoint = an_endpoint()
+    some_events(endpoint, 3, due_at=database_now() + timedelta(hours=2))
+    an_event(an_endpoint(), due_at=database_now() + timedelta(hours=2))
+
+    page = look(operator, endpoint=str(endpoint.pk)).content.decode()
+
+    assert "Nothing that is FAILED matches. 3 wait for their next try" in words_of(page.encode())
+    [link] = [html.unescape(a) for a in re.findall(r'href="([^"]*status=PENDING[^"]*)"', page)]
+    seen = operator.get(link)
+    assert "Redeliver 3 webhook events" in words_of(seen.content)
+    assert seen.context["preview"].selection.endpoint_id == endpoint.pk
+    other = look(operator, error_code="none").content.decode()
+    assert "Nothing matches. Perhaps" in words_of(other.encode())
+
+
 def test_preview__nothing_asked_for__shows_the_form_alone(operator):
     an_event(status=FAILED)
 
@@ -259,7 +293,7 @@ def test_preview__nothing_asked_for__shows_the_form_alone(operator):
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [({"status": "PENDING"}, "status"), ({"endpoint": "x"}, "endpoint"), ({"after": "soon"}, "after")],
+    [({"status": "PROCESSING"}, "status"), ({"endpoint": "x"}, "endpoint"), ({"after": "soon"}, "after")],
 )
 def test_preview__wrong_value__is_told_at_its_field(operator, query, field):
     answer = look(operator, **query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -28,6 +29,7 @@ from webhooks.tones import TONES
 
 NAMES = ("status", "endpoint", "client", "type", "error_code", "after", "before")
 ENDPOINTS_OFFERED = 500
+_OFFERED = {FINISHED: "any that is finished", EventStatus.PENDING: "PENDING: waits for a later try"}
 TYPES = (*(f"notification.{status.lower()}" for status in sorted(OUTCOMES)), "webhook.test")
 
 
@@ -89,14 +91,20 @@ class RedeliveryAsking(BulkAsking[EventSelection, RedeliveryPreview]):
             (row, host_of(row.endpoint), answer_of(row), badge(row.status, TONES[EventStatus(row.status)]))
             for row in seen.sample or ()
         ]
-        return _page(request, values, errors, **form_context(request, seen, confirmation, self.kind), sample=sample)
+        told = form_context(request, seen, confirmation, self.kind) | {"sample": sample}
+        return _page(request, values, errors, **told, waiting_query=_waiting_query(values))
+
+
+def _waiting_query(values: Values) -> str:
+    """Of the look at what waits instead."""
+    return urlencode({name: text for name, text in values.items() if text} | {"status": EventStatus.PENDING})
 
 
 def _page(request: HttpRequest, values: Values, errors: Errors, **more: Any) -> HttpResponse:
     context = {
         "values": values,
         "errors": by_field(errors),
-        "statuses": [(value, "any that is finished" if value == FINISHED else value) for value in STATUSES],
+        "statuses": [(value, _OFFERED.get(value, value)) for value in STATUSES],
         "endpoints": endpoint_choices(values["endpoint"], most=ENDPOINTS_OFFERED),
         "clients": client_choices(),
         "types": TYPES,
@@ -120,7 +128,7 @@ add_kind(
                 on="Redeliver {}",
                 effect="Each is delivered once more. What fails again is not delivered again by this act.",
                 left_alone="their endpoint is disabled or deleted",
-                moved_on="redelivered by somebody else meanwhile",
+                moved_on="redelivered by somebody else meanwhile, or tried since the look",
             )
         },
     ),

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -14,15 +15,31 @@ from notifications import selectors
 from notifications.admin.filters import CreatedFilter, TextFilter
 from notifications.models import Client
 from notifyq.console import as_uuid
-from webhooks.models import WebhookEndpoint, WebhookEvent
-from webhooks.services.bulk import FINISHED
-from webhooks.status import FINAL, EventStatus
+from webhooks.models import WebhookEndpoint
+from webhooks.services.bulk import STATUSES
+from webhooks.status import EventStatus
 from webhooks.story import host_of
 
 ENDPOINTS_OFFERED = 25
 
 
-class EventStatusFilter(admin.SimpleListFilter):
+class ChoiceFilter(admin.SimpleListFilter):
+    """By one of its choices. Another value is refused: everything, or nothing, would be taken for an answer."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        if not value:
+            return queryset
+        if value not in {str(choice) for choice, _ in self.lookup_choices}:
+            raise IncorrectLookupParameters
+        return self.narrowed(queryset, value)
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """Those of the rows that the choice is of."""
+        raise NotImplementedError
+
+
+class EventStatusFilter(ChoiceFilter):
     """`status` has no choices in the model, and asking the table which occur would scan it."""
 
     title = "status"
@@ -31,11 +48,11 @@ class EventStatusFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(status.value, status.value) for status in EventStatus]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
-        return queryset.filter(status=self.value()) if self.value() in set(EventStatus) else queryset
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(status=value)
 
 
-class EndpointFilter(admin.SimpleListFilter):
+class EndpointFilter(ChoiceFilter):
     """The newest endpoints, and the one that was come for."""
 
     title = "endpoint"
@@ -44,14 +61,11 @@ class EndpointFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return endpoint_choices(request.GET.get(self.parameter_name, ""), most=ENDPOINTS_OFFERED)
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
-        if not self.value():
-            return queryset
-        found = as_uuid(self.value() or "")
-        return queryset.filter(endpoint=found) if found else queryset.none()
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(endpoint=value)
 
 
-class EventClientFilter(admin.SimpleListFilter):
+class EventClientFilter(ChoiceFilter):
     """The endpoints of one client: a handful, which are named rather than joined."""
 
     title = "client"
@@ -60,18 +74,28 @@ class EventClientFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(str(pk), name) for pk, name in Client.objects.order_by("name").values_list("pk", "name")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
-        if not self.value():
-            return queryset
-        found = as_uuid(self.value() or "")
-        own = WebhookEndpoint.objects.filter(client=found).values_list("pk", flat=True)
-        return queryset.filter(endpoint__in=list(own)) if found else queryset.none()
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        own = WebhookEndpoint.objects.filter(client=as_uuid(value)).values_list("pk", flat=True)
+        return rows.filter(endpoint__in=list(own))
 
 
 class EventErrorFilter(TextFilter):
     title = "error code"
     parameter_name = "error_code"
     column = "last_error_code"
+
+
+class FailingFilter(ChoiceFilter):
+    """Those that are sent to and have failed since their last success."""
+
+    title = "failing"
+    parameter_name = "failing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Yes")]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(enabled=True, failing_since__isnull=False)
 
 
 LIST_FILTERS = (EventStatusFilter, CreatedFilter, EventClientFilter, EndpointFilter, EventErrorFilter)
@@ -103,7 +127,7 @@ def bulk_values(given: Mapping[str, str]) -> dict[str, str] | None:
     created = known.pop("created", "")
     if known or ("q" in given and given["q"].strip() and not _is_endpoint(term, values)):
         return None
-    if values.setdefault("status", EventStatus.FAILED) not in (FINISHED, *FINAL):
+    if values.setdefault("status", EventStatus.FAILED) not in STATUSES:
         return None
     if created in CreatedFilter.SPANS:
         since = selectors.database_now() - CreatedFilter.SPANS[created]

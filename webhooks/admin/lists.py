@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from notifications.errors import NotFound
 from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs, tell
 from webhooks import services
-from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint
+from webhooks.admin.backlog import backlog_of, listed, tell_missed
+from webhooks.admin.filters import FailingFilter
+from webhooks.models import Redelivery, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from webhooks.status import EventStatus
 from webhooks.story import OPERATE, place_of
 
 log = logging.getLogger(__name__)
@@ -37,10 +39,10 @@ def stand(endpoint: WebhookEndpoint) -> str:
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
     masks: ClassVar = {"place": "host", "description": scrubs("description")}
-    list_display = ("short_id", "client", "state", "place", "description", "since")
+    list_display = ("short_id", "client", "state", "place", "description", "since", "missed")
     list_display_links = ("short_id",)
     list_select_related = ("client",)
-    list_filter = ("enabled", "disabled_reason", "client")
+    list_filter = ("enabled", FailingFilter, "disabled_reason", "client")
     search_fields = ("id",)
     search_help_text = "An endpoint's id."
     search_keys = ("pk",)
@@ -55,7 +57,10 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows: QuerySet[WebhookEndpoint] = super().get_queryset(request)
-        return rows.defer("secret_encrypted", "previous_secret_encrypted")
+        cancelled = WebhookEvent.objects.filter(endpoint=OuterRef("pk"), status=EventStatus.CANCELLED)
+        # Index: webhook_event_cancelled, one entry for each endpoint of the page.
+        with_missed = rows.annotate(has_missed=Exists(cancelled))
+        return with_missed.defer("secret_encrypted", "previous_secret_encrypted")
 
     @admin.display(description="id")
     def short_id(self, endpoint: WebhookEndpoint) -> SafeString:
@@ -74,6 +79,13 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
     def host(self, endpoint: WebhookEndpoint) -> str:
         return place_of(endpoint, with_path=False)
 
+    @admin.display(description="to redeliver")
+    def missed(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        """Whether events were cancelled for it that nobody has had delivered since."""
+        if not getattr(endpoint, "has_missed", False):
+            return ""
+        return format_html('<a href="{}">cancelled events</a>', listed(endpoint.pk, EventStatus.CANCELLED))
+
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(OPERATE)
 
@@ -91,6 +103,7 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
         done = "enabled" if enabled else "disabled"
         lines: list[str] = []
         left: list[str] = []
+        changed: list[WebhookEndpoint] = []
         for row in rows:
             if row.enabled == enabled:
                 left.append(f"{row} is {done} already.")
@@ -103,8 +116,11 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
             log.warning("operator_changed_endpoint", extra={"endpoint_id": str(row.pk), "enabled": enabled})
             self.log_change(request, row, f"{done}: {reason}")
             lines.append(f"{row} is {done}.")
+            changed.append(row)
         tell(request, left, f"{len(left)} are {done} already, or deleted.", messages.WARNING)
         tell(request, lines, f"{len(lines)} webhook endpoints are {done}.")
+        if enabled:
+            tell_missed(request, changed)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -112,14 +128,12 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
         found = self.get_object(request, unquote(object_id))
         may_act = found is not None and found.deleted_at is None and self.has_operate_permission(request)
         action = ("disable", "Disable") if found is not None and found.enabled else ("enable", "Enable")
-        return super().change_view(
-            request, object_id, form_url, {"action": action if may_act else None} | (extra_context or {})
-        )
+        context = {"action": action if may_act else None, "backlog": backlog_of(found, may_act) if found else {}}
+        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
     @admin.display(description="its events")
     def its_events(self, endpoint: WebhookEndpoint) -> SafeString:
-        address = f"{reverse('admin:webhooks_webhookevent_changelist')}?endpoint={endpoint.pk}"
-        return format_html('<a href="{}">to the list</a>', address)
+        return format_html('<a href="{}">to the list</a>', listed(endpoint.pk))
 
     @admin.display(description="state")
     def state(self, endpoint: WebhookEndpoint) -> SafeString:

@@ -14,6 +14,7 @@ from webhooks.models.endpoint import WebhookEndpoint
 from webhooks.status import FINAL, EventStatus
 
 PENDING = Q(status=EventStatus.PENDING)
+CANCELLED = Q(status=EventStatus.CANCELLED)
 PROCESSING = Q(status=EventStatus.PROCESSING)
 
 
@@ -56,6 +57,8 @@ class WebhookEvent(LeasedModel):
             models.Index("endpoint", "due_at", "id", condition=PENDING, name="webhook_event_claim"),
             models.Index("lease_expires_at", condition=Q(lease_expires_at__isnull=False), name="webhook_event_lease"),
             models.Index("endpoint", "id", name="webhook_event_endpoint"),
+            # What an endpoint has missed while it was disabled.
+            models.Index("endpoint", "id", condition=CANCELLED, name="webhook_event_cancelled"),
         ]
         constraints: ClassVar = [
             # Also what finds the events of a notification.

@@ -9,12 +9,14 @@ from webhooks.queue.bulk import EventCount, count_redeliverable, sample_redelive
 from webhooks.queue.bulk_selection import EventSelection
 from webhooks.queue.cancel import cancel_waiting
 from webhooks.queue.claim import Claimed, Waiting, claim, waiting_endpoints
+from webhooks.queue.endpoints import DISABLE_AFTER
 from webhooks.queue.insert import add_test_event, record_outcomes
 from webhooks.queue.replay import Replayed, Seen, replay, requeue
 from webhooks.queue.rescue import rescue
 from webhooks.queue.settle import AttemptRecord, Ending, release, settle
 
 __all__ = [
+    "DISABLE_AFTER",
     "AttemptRecord",
     "Claimed",
     "Ending",

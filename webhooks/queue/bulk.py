@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,10 +12,10 @@ from django.db.models import Count, Q, QuerySet
 
 from notifications.queue import Act, Batch, Place, given_up_after
 from notifyq.leasing import lock
-from webhooks.models import WebhookEvent
-from webhooks.queue.bulk_selection import EventSelection, in_order, matching, of_closed, still
+from webhooks.models import Redelivery, WebhookEvent
+from webhooks.queue.bulk_selection import EventSelection, in_order, matching, of_closed, still, to_look_at
 from webhooks.queue.redeliveries import record
-from webhooks.queue.replay import begin_anew
+from webhooks.queue.replay import begin_anew, hasten
 from webhooks.status import EventStatus
 
 WINDOW = 20_000
@@ -51,7 +52,7 @@ def count_redeliverable(
     is_open = ~of_closed()
     with given_up_after(seconds) as outcome:
         counts = (
-            matching(selection, cutoff)
+            to_look_at(selection, cutoff)
             .order_by()
             .aggregate(
                 total=Count("pk"),
@@ -67,14 +68,15 @@ def sample_redeliverable(
     selection: EventSelection, cutoff: datetime, size: int, seconds: float = COUNT_SECONDS
 ) -> list[WebhookEvent] | None:
     """The first of those that would be delivered again, with their endpoints; None when that took too long."""
-    rows = matching(selection, cutoff).exclude(of_closed()).select_related("endpoint__client").defer("body")
+    rows = to_look_at(selection, cutoff).exclude(of_closed()).select_related("endpoint__client").defer("body")
     with given_up_after(seconds) as outcome:
         outcome.append(list(rows[:size]))
     return outcome[0] if outcome else None
 
 
 def walk(stored: dict[str, Any], cutoff: datetime, place: Place | None, limit: int, act: Act) -> Batch:
-    """Have up to `limit` events behind `place` delivered again, each with its id and body as they were; recorded.
+    """Have up to `limit` events behind `place` delivered again, each with its id and body as they were; recorded. Those
+    that wait for a later try are due now.
 
     Those that others hold are passed over and not waited for; those of an endpoint that is disabled are left.
 
@@ -91,13 +93,23 @@ def walk(stored: dict[str, Any], cutoff: datetime, place: Place | None, limit: i
     found = list(window.exclude(closed).values_list("id", flat=True)[:limit])
     end = found[-1] if len(found) == limit else window_end
     skipped = _between(rows, place, end).filter(closed).order_by().count()
+    if selection.status is EventStatus.PENDING:
+        found = _not_hastened(found, act)
     # What is queued for an endpoint that is disabled at this moment is cancelled by the dispatchers, as always.
     held = WebhookEvent.objects.filter(id__any=found, **still(selection, cutoff))
     before = lock(held, ("id", "status"), limit) if found else []
     if before:
-        begin_anew(WebhookEvent.objects.filter(id__any=[identity for identity, _ in before]))
+        again = hasten if selection.status is EventStatus.PENDING else begin_anew
+        again(WebhookEvent.objects.filter(id__any=[identity for identity, _ in before]))
         record(act, before)
     return Batch(len(before), skipped, len(found) - len(before), Place(None, end) if end else None)
+
+
+def _not_hastened(found: Collection[UUID], act: Act) -> list[UUID]:
+    """Without those that the same act was done to: they were tried, failed and wait again. Their record tells."""
+    own = Redelivery.objects.filter(event__in=found, details__bulkAct=act.details["bulkAct"])
+    done = set(own.values_list("event_id", flat=True))
+    return [identity for identity in found if identity not in done]
 
 
 def _window_end(selection: EventSelection, place: Place | None) -> UUID | None:

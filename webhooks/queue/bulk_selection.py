@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
 from notifications.models import BulkAction
 from notifications.queue.bulk_kinds import plain_fields
@@ -22,7 +23,7 @@ class EventSelection:
     """Which events are delivered again; None means any.
 
     Attributes:
-        status: a final one; None means whatever is finished.
+        status: a final one, or PENDING for those that wait for a later try; None means whatever is finished.
         type: such as `notification.failed`.
         after, before: of the creation, inclusive and exclusive.
     """
@@ -61,7 +62,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def matching(selection: EventSelection, cutoff: datetime) -> QuerySet[WebhookEvent]:
-    """All that the filter names and that had finished before the cutoff, whether or not their endpoint takes any."""
+    """All that the filter names and that had finished before the cutoff (or were there and wait for a later try),
+    whether or not their endpoint takes any."""
     conditions = {
         "type": selection.type,
         "last_error_code": selection.error_code,
@@ -69,11 +71,17 @@ def matching(selection: EventSelection, cutoff: datetime) -> QuerySet[WebhookEve
         "created_at__lt": selection.before,
     }
     given = {name: value for name, value in conditions.items() if value is not None}
-    rows = in_order(selection).filter(**still(selection, cutoff), **given)
+    rows = in_order(selection).filter(**still(selection, cutoff)).filter(**given)
     if selection.client_id is None:
         return rows
     # Their ids rather than a join: a client has at most a handful, and the rows are read in the order of an index.
     return rows.filter(endpoint__in=_endpoints(client=selection.client_id))
+
+
+def to_look_at(selection: EventSelection, cutoff: datetime) -> QuerySet[WebhookEvent]:
+    """The same, for looking at all of it at once: of what waits, `webhook_event_claim` has nothing else."""
+    rows = matching(selection, cutoff)
+    return rows.filter(status=EventStatus.PENDING) if selection.status is EventStatus.PENDING else rows
 
 
 def of_closed() -> Q:
@@ -82,7 +90,13 @@ def of_closed() -> Q:
 
 
 def still(selection: EventSelection, cutoff: datetime) -> dict[str, Any]:
-    """What may have changed since a row was found. One that has failed again since then finished after the cutoff."""
+    """What may have changed since a row was found. One that has failed again since then finished after the cutoff; of
+    those that wait, the walk itself leaves the ones that it has hastened."""
+    if selection.status is EventStatus.PENDING:
+        # By the table's checks this is PENDING. Said so, the planner would fetch and sort all of `webhook_event_claim`
+        # for each batch, instead of reading on in the order of the ids.
+        pending = {"finished_at__isnull": True, "lease_expires_at__isnull": True}
+        return pending | {"due_at__gt": Now(), "created_at__lt": cutoff}
     statuses = [selection.status] if selection.status else sorted(FINAL)
     return {"status__in": statuses, "finished_at__lt": cutoff}
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import F, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Least, Now
 
 from notifications.queue import Act
 from notifyq.leasing import in_transaction_bounded
@@ -85,12 +85,20 @@ def requeue(event_id: UUID, seen: Seen | None = None, act: Act | None = None) ->
         if status is None or status == EventStatus.PROCESSING:
             return False
         if status == EventStatus.PENDING:
-            rows.update(due_at=Now())
-            wake_dispatchers_after_commit()
+            hasten(rows)
         else:
             begin_anew(rows)
         record(act, [(event_id, status)])
     return True
+
+
+def hasten(rows: QuerySet[WebhookEvent]) -> None:
+    """Those of the rows that are PENDING are due now, with what was tried as it is. One that is due keeps its place.
+
+    Transaction: the caller's.
+    """
+    if rows.filter(status=EventStatus.PENDING).update(due_at=Least("due_at", Now())):
+        wake_dispatchers_after_commit()
 
 
 def begin_anew(rows: QuerySet[WebhookEvent]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from webhooks.status import FINAL, EventStatus
 
 FINISHED = "FINISHED"
 """Whatever became of it."""
-STATUSES = (EventStatus.FAILED.value, *sorted(FINAL - {EventStatus.FAILED}), FINISHED)
+STATUSES = (EventStatus.FAILED.value, *sorted(FINAL - {EventStatus.FAILED}), FINISHED, EventStatus.PENDING.value)
 """What is delivered again; the first is meant when none is named."""
 CODE_MAX_LENGTH, TYPE_MAX_LENGTH = 64, 40
 
@@ -30,12 +30,14 @@ class RedeliveryPreview:
     Attributes:
         count: None when counting took too long.
         sample: the first ten; None when even that took too long.
+        waiting_count: where nothing matches, how many do that wait for a later try instead.
     """
 
     selection: EventSelection
     cutoff: datetime
     count: EventCount | None
     sample: list[WebhookEvent] | None
+    waiting_count: int = 0
 
 
 def read_redelivery(raw: Mapping[str, str]) -> EventSelection:
@@ -75,7 +77,16 @@ def preview_redelivery(selection: EventSelection, cutoff: datetime | None = None
     """
     at = cutoff or database_now()
     count = queue.count_redeliverable(selection, at)
-    return RedeliveryPreview(selection, at, count, queue.sample_redeliverable(selection, at, SAMPLE_SIZE))
+    sample = queue.sample_redeliverable(selection, at, SAMPLE_SIZE)
+    waiting = _waiting(selection, at) if count is not None and not count.total else 0
+    return RedeliveryPreview(selection, at, count, sample, waiting)
+
+
+def _waiting(selection: EventSelection, at: datetime) -> int:
+    if selection.status is EventStatus.PENDING:
+        return 0
+    count = queue.count_redeliverable(replace(selection, status=EventStatus.PENDING), at)
+    return count.actionable if count else 0
 
 
 def _endpoint(fields: Fields) -> UUID | None:
