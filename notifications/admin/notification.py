@@ -29,7 +29,7 @@ from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, SearchedById, add_page, badge, instant, masked, scrubs
+from notifyq.console import ReadOnlyAdmin, SearchedById, add_page, as_uuid, badge, instant, masked, scrubs
 from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
@@ -64,8 +64,8 @@ class SameReferenceFilter(admin.SimpleListFilter):
     parameter_name = "reference_of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        found = request.GET.get(self.parameter_name)
-        return [(found, "the same as one you came from")] if found else []
+        found = request.GET.get(self.parameter_name, "")
+        return [(found, "the same as one you came from")] if as_uuid(found) else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return find_same_reference(queryset, self.value()) if self.value() else queryset
@@ -79,8 +79,8 @@ class SameRecipientFilter(admin.SimpleListFilter):
     parameter_name = "recipient_of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        found = request.GET.get(self.parameter_name)
-        return [(found, "the same as one you came from")] if found else []
+        found = request.GET.get(self.parameter_name, "")
+        return [(found, "the same as one you came from")] if as_uuid(found) else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return find_same_recipient(queryset, self.value()) if self.value() else queryset

@@ -51,8 +51,8 @@ class ConsoleSite(AdminSite):
                 return HttpResponseRedirect(elsewhere)
             try:
                 return guarded(request, *args, **kwargs)
-            except lookups.REFUSALS:
-                return lookups.led_back(request)
+            except lookups.REFUSALS as refused:
+                return lookups.led_back(request, refused)
             except DataError:
                 if any("\x00" in value for _, values in request.GET.lists() for value in values):
                     raise Http404("PostgreSQL holds no such text, and cannot be asked for it") from None
