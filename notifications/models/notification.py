@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -230,10 +229,6 @@ class Notification(LeasedModel):
                 name="notification_pending_has_attempts",
             ),
         ]
-
-    expected_at: datetime
-    """Behind a full rate limit when its next slot is expected, else `due_at`; there once `notifications.selectors` has
-    filled it in."""
 
     def __str__(self) -> str:
         return f"{self.channel} {self.id}"
