@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -239,7 +239,7 @@ def _sender(token: str, email_from: str) -> dict[str, str]:
     return {name: value for name, value in (("smtp_url", smtp_url), ("email_from", email_from)) if value}
 
 
-def set_expected(rows: Iterable[Notification]) -> None:
+def set_expected(rows: Iterable[Any]) -> None:
     """Give each of a page's rows `expected_at`: behind a full rate limit that is when the next slot is expected. One
     query at most; a list that annotated it would also ask for each row that it only counts."""
     buckets = {row.parked_by for row in rows if row.parked_by is not None}

@@ -63,7 +63,7 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
         due_at=row.due_at,
         changed_at=row.updated_at,
         waiting_reason=outages.reason(row),
-        expected_at=None if row.parked_by is None else row.expected_at,
+        expected_at=None if row.parked_by is None else getattr(row, "expected_at", None),
         expires_at=row.expires_at,
         finished_at=row.finished_at,
         attempt_count=row.attempt_count,
