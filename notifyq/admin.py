@@ -10,9 +10,14 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from notifyq.console import Link, add_link
+
 ONLY_SUPERUSERS_SET = ("is_superuser", "user_permissions")
 
 admin.site.unregister([User, Group])
+
+
+add_link(Link("Users", "admin:auth_user_changelist", "auth.view_user", 120, ("auth/group",)))
 
 
 class WithinOwn(admin.ModelAdmin):  # type: ignore[type-arg]
