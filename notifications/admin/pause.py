@@ -75,6 +75,10 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
     fields = list_display
     readonly_fields = ("named",)
     actions = ("resume_sending",)
+    when_empty = (
+        "Nothing is paused: everything that is due is sent. Add pause stops everything, a channel, a provider or a "
+        "client."
+    )
 
     @admin.display(description="value")
     def named(self, pause: Pause) -> SafeString | str:

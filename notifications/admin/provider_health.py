@@ -40,6 +40,7 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
     )
     list_display_links = ("channel", "provider")
     actions = ("trip", "reset")
+    when_empty = "No provider has failed or was tripped so far: all that are in use stand on the overview."
 
     @admin.display(description="state")
     def state_badge(self, row: ProviderHealth) -> SafeString:

@@ -40,7 +40,7 @@ def test_pause__of_what_is_paused__is_told_by_whom_since_when_and_why(operator: 
     answer = add(operator, "CHANNEL", "SMS")
 
     said = words_of(answer.content)
-    assert "Nothing was done. CHANNEL SMS is paused already, by ada since <time class=\"nq-time\"" in said
+    assert 'Nothing was done. CHANNEL SMS is paused already, by ada since <time class="nq-time"' in said
     assert "UTC</time>: wrong texts" in said
     assert "a second reason" in said  # still in its field
     assert "successfully" not in said
