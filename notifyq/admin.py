@@ -53,6 +53,13 @@ class PersonAdmin(WithinOwn, UserAdmin):  # type: ignore[type-arg]
         held = Permission.objects.filter(Q(group__user=obj) | Q(user=obj))  # also while the account is not active
         return obj.is_superuser or _beyond(held, request).exists()
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Without the password, which has a button that sets it, where that is refused."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return found
+        return [(name, {**more, "fields": [f for f in more["fields"] if f != "password"]}) for name, more in found]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         found = super().get_readonly_fields(request, obj)
         return found if _is_superuser(request) else (*found, *ONLY_SUPERUSERS_SET)

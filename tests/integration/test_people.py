@@ -83,7 +83,8 @@ def test_administrator__at_an_account_that_has_more__may_look_and_do_nothing(
         "password": {"usable_password": "true", "password1": PASSWORD, "password2": PASSWORD, "set-password": "1"},
     }
 
-    assert administrator.get(address(otto)).status_code == 200
+    shown = administrator.get(address(otto))
+    assert (shown.status_code, "password/" in shown.content.decode().partition('id="content"')[2]) == (200, False)
     assert administrator.post(address(otto, page), forms[page]).status_code == 403
     after = User.objects.get(pk=otto.pk)
     assert (after.email, after.password, after.is_superuser) == ("", otto.password, otto.is_superuser)

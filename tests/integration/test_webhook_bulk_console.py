@@ -138,13 +138,23 @@ def test_list__of_a_viewer__has_nothing_to_tick(operator):
     assert "edeliver" not in page.partition('id="content"')[2]
 
 
-@pytest.mark.parametrize(
-    "filters", [{"endpoint": "x"}, {"client": "x"}, {"endpoint": "0" * 32}, {"error_code": "none"}]
-)
-def test_list__filter_that_fits_nothing__shows_nothing(operator, filters):
+def test_list__filter_that_fits_nothing__shows_nothing(operator):
     an_event(status=FAILED)
 
-    assert not operator.get(LIST, filters).context["cl"].result_list
+    assert not operator.get(LIST, {"error_code": "none"}).context["cl"].result_list
+
+
+@pytest.mark.parametrize(
+    "filters", [{"endpoint": "x"}, {"client": "x"}, {"endpoint": "0" * 32}, {"status": "NONSENSE"}]
+)
+def test_list__filter_by_what_there_is_not__is_refused_and_leads_to_no_bulk_act(operator, filters):
+    an_event(status=FAILED)
+
+    answer = operator.get(LIST, filters, follow=True)
+
+    assert answer.redirect_chain == [(f"{LIST}?e=1", 302)]
+    assert "is no choice of its filter" in words_of(answer.content)
+    assert not answer.context["bulk_address"]
 
 
 def test_list__its_queries__are_few_however_many_rows(operator, django_assert_max_num_queries):
