@@ -77,6 +77,13 @@ class Outages:
         tried = [outage.next_call_at for outage in kept if outage.next_call_at is not None]
         return Outage(max(began) if len(began) == len(kept) else None, min(tried, default=None))
 
+    def due_at(self, row: Waiting) -> datetime:
+        """When it is due, as far as is known: behind a full rate limit when its next slot is expected, where the row
+        was read with `expected_at`; and not before one of its providers is called again."""
+        expected_at: datetime = getattr(row, "expected_at", row.due_at)
+        outage = self.keeping(row)
+        return expected_at if outage is None or outage.next_call_at is None else max(expected_at, outage.next_call_at)
+
     def reason(self, row: Waiting) -> str:
         """Why it waits: as it is stored, or what keeps it where it is now."""
         return row.waiting_reason if self.keeping(row) is None else WaitingReason.PROVIDER_UNAVAILABLE

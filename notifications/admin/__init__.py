@@ -36,16 +36,18 @@ __all__ = [
     "WorkerAdmin",
 ]
 
-for _order, _label, _model in (
-    (30, "Notifications", "notification"),
-    (40, "Providers", "providerhealth"),
+for _order, _label, _model, *_also in (
+    (30, "Notifications", "notification", "attempt", "content", "inboxentry", "lookup", "receipt"),
+    (40, "Providers", "providerhealth", "providerpace"),
     (60, "Pauses", "pause"),
     (80, "Workers", "worker"),
-    (90, "Acts", "operatoraction"),
+    (90, "Acts", "operatoraction", "controlact"),
     (100, "Clients", "client"),
+    (110, "API keys", "apikey"),
 ):
-    add_link(Link(_label, f"admin:notifications_{_model}_changelist", f"notifications.view_{_model}", _order))
-add_link(Link("Bulk acts", "admin:bulk-list", "notifications.view_bulkact", 55))
+    _name, _holds = f"admin:notifications_{_model}_changelist", tuple(f"notifications/{_place}" for _place in _also)
+    add_link(Link(_label, _name, f"notifications.view_{_model}", _order, _holds))
+add_link(Link("Bulk acts", "admin:bulk-list", "notifications.view_bulkact", 55, ("notifications/bulkact",)))
 add_link(Link("Limits", "admin:ratelimits_ratelimitrule_changelist", "ratelimits.view_ratelimitrule", 70))
 add_link(Link("Dead letters", "admin:dead-letters", SEE, 20))
-add_link(Link("Overview", "admin:index", "notifications.view_notification", 10))
+add_link(Link("Overview", "admin:index", "notifications.view_notification", 10, ("notifications/outcometally",)))

@@ -169,7 +169,8 @@ def _done(deed: BreakerDeed, channel: str, provider: str, values: dict[str, Any]
         raise Unclear("Please use the form on the page.")
     with services.breaker_as_seen(channel, provider, int(seen)):
         if deed is BreakerDeed.RESET:
-            services.reset_breaker(channel, provider, reason=reason, by=by)
+            if not services.use_again(channel, provider, reason=reason, by=by):
+                raise Unclear("It was in use already.")
             return f"{channel} {provider} is reset. {WORKERS_TOLD}"
         if selectors.is_tripped(channel, provider):
             raise Unclear("It is tripped already.")

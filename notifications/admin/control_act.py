@@ -32,6 +32,7 @@ class ControlActAdmin(ReadOnlyAdmin):
     masks: ClassVar = {"reason": scrubs("reason")}
     list_display = ("at", "action", "control", "which", "said", "actor", "reason")
     list_filter = ("control", "action", DoneFilter, PersonFilter)
+    when_empty = "Nobody has tripped or reset a provider, paused or resumed, or changed a limit yet."
     search_fields = ("name", "actor", "reason")
     search_help_text = "Part of what was acted upon, of a person's name, or of a reason you may read."
     linked_by = ("name",)

@@ -41,6 +41,7 @@ class TextFilter(admin.SimpleListFilter):
     """By exactly the text that is typed, among the newest rows."""
 
     template = "console/text_filter.html"
+    takes_any_text = True
     parameter_name: str
     column: str
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications import waiting
+from notifications import selectors, waiting
 from notifications.admin.filters import CreatedFilter, ErrorFilter, ProviderFilter
 from notifications.admin.matching import bulk_links
 from notifications.admin.rows import short_id
@@ -25,11 +25,12 @@ from notifications.admin.tones import DELIVERY_TONES, FOUND_TONES, OUTCOME_TONES
 from notifications.admin.waiting import WaitingFilter
 from notifications.channel import Channel
 from notifications.models import Attempt, Content, InboxEntry, LookUp, Notification, OperatorAction, Receipt
+from notifications.outages import NO_OUTAGES
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifications.story.acts import Deed, possible
 from notifications.verdict import Found, Outcome
-from notifyq.console import ReadOnlyAdmin, SearchedById, add_page, badge, instant, masked, scrubs
+from notifyq.console import ReadOnlyAdmin, SearchedById, add_page, as_uuid, badge, instant, masked, scrubs
 from notifyq.roles import SEE_PRIVATE
 
 ORIGIN = Origin(
@@ -64,8 +65,8 @@ class SameReferenceFilter(admin.SimpleListFilter):
     parameter_name = "reference_of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        found = request.GET.get(self.parameter_name)
-        return [(found, "the same as one you came from")] if found else []
+        found = request.GET.get(self.parameter_name, "")
+        return [(found, "the same as one you came from")] if as_uuid(found) else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return find_same_reference(queryset, self.value()) if self.value() else queryset
@@ -79,8 +80,8 @@ class SameRecipientFilter(admin.SimpleListFilter):
     parameter_name = "recipient_of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        found = request.GET.get(self.parameter_name)
-        return [(found, "the same as one you came from")] if found else []
+        found = request.GET.get(self.parameter_name, "")
+        return [(found, "the same as one you came from")] if as_uuid(found) else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Notification]) -> QuerySet[Notification]:
         return find_same_recipient(queryset, self.value()) if self.value() else queryset
@@ -131,7 +132,7 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
 
     @admin.display(description="due")
     def due(self, notification: Notification) -> SafeString | str:
-        return instant(notification.due_at)
+        return instant(NO_OUTAGES.due_at(notification))
 
     @admin.display(description="last error")
     def last_error(self, notification: Notification) -> str:
@@ -153,11 +154,15 @@ class NotificationAdmin(TellsStory, ReadOnlyAdmin):
         return answer
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """What is due and waits for a provider says so; it stands in no row."""
+        """What is due and waits for a provider says so, and what is behind a full limit when it is due; neither stands
+        in the row."""
         changes = super().get_changelist_instance(request)
         outages = waiting.outages()
+        selectors.set_expected(changes.result_list)
         for notification in changes.result_list:
-            notification.waiting_reason = outages.reason(notification)
+            reason = outages.reason(notification)
+            notification.expected_at = outages.due_at(notification)
+            notification.waiting_reason = reason
         return changes
 
     def get_search_results(

@@ -55,6 +55,10 @@ class OperatorActionAdmin(OfOneNotification):
     ordering = ("-id",)
     list_display = ("at", "what", "actor", "status_before", "reason", "on", "bulk_act")
     list_filter = (BulkFilter, DoneFilter, "action", PersonFilter, "actor_kind")
+    when_empty = (
+        "Nobody has acted on a notification yet, but for what bulk acts did. Acts are done on a notification's page, "
+        "in the list of notifications and in that of the dead letters; each leaves a line here."
+    )
     search_fields = ("notification", "actor", "reason")
     search_help_text = (
         "The id of a notification or a bulk act; or part of a person's name, or of a reason you may read."

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -17,17 +18,30 @@ from notifications import selectors, services
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.errors import InvalidRequest, NotFound
 from notifications.models import Control, Pause
-from notifyq.console import ReadOnlyAdmin, asks_first, scrubs, tell
+from notifications.story.said import Said
+from notifyq.console import ReadOnlyAdmin, asks_first, instant, reason_field, scrubs, tell
 
 
-def already(present: Pause) -> str:
+def already(present: Pause) -> SafeString:
     """What somebody is told who pauses it once more. The reason typed is not kept: the first one stands."""
-    told = services.pause_told(present)
-    return f"Nothing was done. {present} is paused already, {told}. To change the reason, resume it and pause it anew."
+    return format_html(
+        "Nothing was done. {} is paused already, by {} since {}{}. To change the reason, resume it and pause it anew.",
+        *(present, present.created_by, instant(present.created_at), _why(present)),
+    )
+
+
+def _why(pause: Pause) -> str:
+    return f": {pause.reason}" if pause.reason else ", without a reason"
+
+
+def _standing(pause: Pause) -> Said:
+    return (f"by {pause.created_by} since ", pause.created_at, _why(pause))
 
 
 class PauseForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Checked by the same service as the API's requests."""
+    """Checked by the same service as the API's requests, which may leave out the reason."""
+
+    reason = reason_field()
 
     class Meta:
         model = Pause
@@ -61,6 +75,10 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
     fields = list_display
     readonly_fields = ("named",)
     actions = ("resume_sending",)
+    when_empty = (
+        "Nothing is paused: everything that is due is sent. Add pause stops everything, a channel, a provider or a "
+        "client."
+    )
 
     @admin.display(description="value")
     def named(self, pause: Pause) -> SafeString | str:
@@ -73,6 +91,13 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"acts_address": acts_address(Control.PAUSE), **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """With *Resume*, which is the action of the list."""
+        more = {"may_resume": self.has_resume_permission(request), "checkbox": ACTION_CHECKBOX_NAME}
+        return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return super().get_fields(request, obj) if obj else PauseForm.Meta.fields
@@ -102,7 +127,9 @@ class PauseAdmin(HasActs, ReadOnlyAdmin):
         return redirect("admin:notifications_pause_changelist")
 
     @admin.action(description="Resume sending", permissions=["resume"])
-    @asks_first("Resume", "What they keep back is sent again. What another pause keeps stays where it is.")
+    @asks_first(
+        "Resume", "What they keep back is sent again. What another pause keeps stays where it is.", state=_standing
+    )
     def resume_sending(self, request: HttpRequest, rows: list[Pause], reason: str) -> None:
         resumed = []
         for pause in rows:

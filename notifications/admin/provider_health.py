@@ -11,16 +11,22 @@ from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications import services
-from notifications.admin.breaker_page import OPERATE, STATE_TONES, TRIP, WORKERS_TOLD, page_of, trip_page
+from notifications import selectors, services
+from notifications.admin.breaker_page import OPERATE, STATE_TONES, TRIP, WORKERS_TOLD, facts_of, page_of, trip_page
 from notifications.admin.control_act import HasActs, acts_address
 from notifications.breaker import BreakerState
 from notifications.models import Control, ProviderHealth, ProviderPace
+from notifications.story.breaker import standing
+from notifications.story.said import Said
 from notifyq.console import OwnPage, ReadOnlyAdmin, asks_first, badge, instant, tell
 
 
 def _stand(row: ProviderHealth) -> str:
     return str(row.acted_at)
+
+
+def _state(row: ProviderHealth) -> Said:
+    return standing(facts_of(selectors.breaker_of(row)), selectors.database_now())
 
 
 @admin.register(ProviderHealth)
@@ -34,6 +40,7 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
     )
     list_display_links = ("channel", "provider")
     actions = ("trip", "reset")
+    when_empty = "No provider has failed or was tripped so far: all that are in use stand on the overview."
 
     @admin.display(description="state")
     def state_badge(self, row: ProviderHealth) -> SafeString:
@@ -84,7 +91,10 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
 
     @admin.action(description="Trip: use it no more until it is reset", permissions=["operate"])
     @asks_first(
-        "Trip", "They are called no more, until somebody resets them. The others of the chain go on.", stand=_stand
+        "Trip",
+        "They are called no more, until somebody resets them. The others of the chain go on.",
+        stand=_stand,
+        state=_state,
     )
     def trip(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
         left = [f"{row} was tripped already." for row in rows if row.tripped]
@@ -95,11 +105,13 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
         self._tell(request, untripped, "tripped", reason)
 
     @admin.action(description="Reset: use it again", permissions=["operate"])
-    @asks_first("Reset", "They are called again at once, whoever opened their breaker.", stand=_stand)
+    @asks_first("Reset", "They are called again at once, whoever opened their breaker.", stand=_stand, state=_state)
     def reset(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
-        for row in rows:
-            services.reset_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
-        self._tell(request, rows, "reset", reason)
+        by = str(request.user)
+        reset = [row for row in rows if services.use_again(row.channel, row.provider, reason=reason, by=by)]
+        left = [f"{row} was in use already." for row in rows if row not in reset]
+        tell(request, left, f"{len(left)} were in use already.", messages.WARNING)
+        self._tell(request, reset, "reset", reason)
 
     def _tell(self, request: HttpRequest, rows: list[ProviderHealth], done: str, reason: str) -> None:
         for row in rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.admin.utils import unquote
@@ -73,6 +74,7 @@ class RateLimitRuleAdmin(HasActs, GuardedAdmin):
     fields: ClassVar = ("channel", "client", "limit_count", "no_limit", "window_seconds", "reason", "seen")
     read_fields = ("channel_name", "client_name", "limit", "window_seconds", "created_at")
     actions = ("change_terms", "remove")
+    when_empty = "There are no rules: the default holds for everybody. Add rate limit rule makes an exception."
     sortable_by = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RateLimitRule]:
@@ -93,7 +95,8 @@ class RateLimitRuleAdmin(HasActs, GuardedAdmin):
         return "none" if rule.limit_count is None else str(rule.limit_count)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {"acts_address": acts_address(Control.LIMIT), **(extra_context or {})})
+        more = {"acts_address": acts_address(Control.LIMIT), "default": settings.NOTIFYQ}
+        return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Tells who comes too late by less than a request that nothing was done."""

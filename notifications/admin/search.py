@@ -11,6 +11,8 @@ from django.db.models import QuerySet
 
 from notifications import selectors
 from notifications.models import Notification
+from notifications.request.fields import Invalid
+from notifications.request.recipients import canonical_filter
 from notifyq.console import as_uuid
 
 FOUND_MOST = 500
@@ -48,11 +50,19 @@ def find_ids(term: str) -> set[UUID]:
     found = as_uuid(term)
     ids = {found} if found else set()
     clients = selectors.client_ids()
-    for text in {term, term.lower()}:
+    for text in {term, term.lower(), *_canonical(term)}:
         ids.update(labelled("recipient", text, clients))
     for label in ("reference", "user_id", "idempotency_key"):
         ids.update(labelled(label, term, clients))
     return ids.union(_ids(_MESSAGE, text=term, most=FOUND_MOST))
+
+
+def _canonical(term: str) -> list[str]:
+    """As the API would store it, if it is an address: `+41 79 121 0038` is `+41791210038`."""
+    try:
+        return [canonical_filter(term)]
+    except Invalid:
+        return []
 
 
 def find_same_recipient(rows: QuerySet[Notification], notification_id: str | None) -> QuerySet[Notification]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -41,7 +40,7 @@ def notification(row: Notification, outages: Callable[[], Outages] = nothing_is_
         "subject": row.content.subject or None,
         "priority": Priority(row.priority).name,
         "sendAt": rfc3339(row.send_at),
-        "dueAt": rfc3339(_due_at(row, out)),
+        "dueAt": rfc3339(out.due_at(row)),
         "expiresAt": rfc3339(row.expires_at),
         "attemptCount": row.attempt_count,
         "maxAttempts": row.max_attempts,
@@ -206,12 +205,6 @@ def counts(found: Counts) -> dict[str, Any]:
         "isComplete": found.is_complete,
         "oldestDueAgeSeconds": None if age is None else max(0.0, round(age, 3)),
     }
-
-
-def _due_at(row: Notification, out: Outages) -> datetime:
-    expected_at: datetime = getattr(row, "expected_at", row.due_at)
-    outage = out.keeping(row)
-    return expected_at if outage is None or outage.next_call_at is None else max(expected_at, outage.next_call_at)
 
 
 def _last_error(row: Notification) -> dict[str, str | None] | None:

@@ -48,11 +48,21 @@ def reset_breaker(channel: str, provider: str, *, reason: object = None, by: str
 
     Raises, Transaction: as `trip_breaker`.
     """
+    use_again(channel, provider, reason=reason, by=by)
+    return selectors.breaker(Channel[channel], provider)
+
+
+def use_again(channel: str, provider: str, *, reason: object = None, by: str) -> bool:
+    """The same, for those who only want to know whether anything came of it: what is in use already stays so, and no
+    record is made.
+
+    Raises, Transaction: as `trip_breaker`.
+    """
     key, text = check_breaker(channel, provider, reason)
     _, has_effect = queue.reset_breaker(key, by=by, reason=text)
     if has_effect:
         log.warning("breaker_reset", extra={"channel": key[0], "provider": provider, "by": by})
-    return selectors.breaker(*key)
+    return has_effect
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any
 
@@ -24,6 +25,8 @@ ASKED_MOST = 400
 TOLD_MOST = 10
 REASON_MAX_LENGTH = 255
 Act = Callable[..., None]
+Sentence = Sequence[str | datetime | timedelta]
+"""What the template filter `said` takes."""
 Action = Callable[[Any, HttpRequest, QuerySet[Any]], HttpResponse | None]
 
 
@@ -47,11 +50,13 @@ class Named:
     Attributes:
         seen: which it is, and how it stands.
         becomes: see `AskedForm`.
+        state: how it stands, for people.
     """
 
     row: Model
     seen: str
     becomes: str = ""
+    state: Sentence = ()
 
 
 def nothing(row: Model) -> str:
@@ -59,8 +64,18 @@ def nothing(row: Model) -> str:
     return ""
 
 
+def unsaid(row: Model) -> Sentence:
+    """For rows whose names say all there is to know."""
+    return ()
+
+
 def asks_first(
-    verb: str, effect: str, *, stand: Callable[[Any], str] = nothing, form: type[AskedForm] | None = None
+    verb: str,
+    effect: str,
+    *,
+    stand: Callable[[Any], str] = nothing,
+    state: Callable[[Any], Sentence] = unsaid,
+    form: type[AskedForm] | None = None,
 ) -> Callable[[Act], Action]:
     """Make an action out of an act that is done to rows for a reason.
 
@@ -70,6 +85,7 @@ def asks_first(
         verb: on the button; the rows are named below it.
         effect: what it does, in a sentence.
         stand: how a row stands; when that has changed since the page was shown, the row is left alone.
+        state: the same for people, shown beside the row's name.
         form: asks for what the act needs beside rows and reason. It is handed to the act after these: valid, and as it
             was when the page showed what would come of it.
     """
@@ -84,7 +100,8 @@ def asks_first(
             values = form(request.POST if {"look", "confirmed"} & request.POST.keys() else None) if form else None
             is_valid = values is None or values.is_valid()
             named = [
-                Named(row, f"{row.pk}:{stand(row)}", values.becomes(row) if values and is_valid else "") for row in rows
+                Named(row, f"{row.pk}:{stand(row)}", values.becomes(row) if values and is_valid else "", state(row))
+                for row in rows
             ]
             asked = {"verb": verb, "effect": effect, "form": values, "is_shown": is_valid}
             if not is_valid or "confirmed" not in request.POST:

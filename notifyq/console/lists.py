@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -54,6 +54,9 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
 
 class GuardedAdmin(Masks, SealsSearches, admin.ModelAdmin):  # type: ignore[type-arg]
     """A list whose actions are refused, and not only left undone, where they are not allowed."""
+
+    when_empty: ClassVar[str] = ""
+    """What a list without any row says: what would stand here, and what to do for it."""
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Refuses a form, which only somebody can have made by hand who may do nothing here."""

@@ -37,12 +37,14 @@ class Link:
         url_name: such as `admin:notifications_pause_changelist`.
         permission: whoever lacks it does not see the link.
         order: the lower, the further to the left.
+        holds: the places, as `app/model`, of lists that are reached from there: on their pages it is the current one.
     """
 
     label: str
     url_name: str
     permission: str
     order: int
+    holds: tuple[str, ...] = ()
 
 
 pages: list[Page] = []

@@ -51,8 +51,12 @@ class ConsoleSite(AdminSite):
                 return HttpResponseRedirect(elsewhere)
             try:
                 return guarded(request, *args, **kwargs)
-            except lookups.REFUSALS:
-                return lookups.led_back(request)
+            except PermissionDenied:
+                if not self.has_permission(request):
+                    raise
+                return TemplateResponse(request, "403.html", self.each_context(request), status=403)
+            except lookups.REFUSALS as refused:
+                return lookups.led_back(request, refused)
             except DataError:
                 if any("\x00" in value for _, values in request.GET.lists() for value in values):
                     raise Http404("PostgreSQL holds no such text, and cannot be asked for it") from None
@@ -85,9 +89,10 @@ def _guarded(page: Page) -> View:
 
 
 def _bar(request: HttpRequest) -> list[dict[str, Any]]:
-    found = []
+    home, found = reverse("admin:index"), []
     for link in pages.links_for(request):
         address = reverse(link.url_name)
-        inside = request.path.startswith(address) if address != reverse("admin:index") else request.path == address
+        places = (*(f"{home}{place}/" for place in link.holds), *([address] if address != home else []))
+        inside = request.path == address or request.path.startswith(places)
         found.append({"label": link.label, "address": address, "is_current": inside})
     return found

@@ -29,6 +29,7 @@ MAY_QUERY = {
     "notifyq/health.py": "looks through the probe",
     "notifyq/queue_metrics.py": "counts through the probe",
     "notifyq/console/": "counts what the admin shows, under a timeout",
+    "notifyq/admin.py": "people and their roles, no part of the queue",
     "notifyq/roles.py": "the groups of the console, in a migration",
     "notifyq/overview/": "reads the front page of the console",
     "notifyq/embedded/": "makes the server before Django is there",

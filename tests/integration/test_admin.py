@@ -1,5 +1,7 @@
 """The console: every table can be read, nothing can be changed, no secret is shown, no page counts a big table."""
 
+from urllib.parse import urlencode
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -192,6 +194,12 @@ def test_detail__notification__shows_content_attempts_and_why_it_waits(admin_cli
     text = admin_client.get(address(Notification, "change", rows[Notification].pk)).content.decode()
     for expected in (BODY, "&lt;p&gt;Parcel&lt;/p&gt;", "connect_failed", "TEMPORARY", "retry backoff", "Notify Queue"):
         assert expected in text
+
+
+@pytest.mark.parametrize("term", ["+41 79 121 0038", "+41-79 (121) 00.38", "+41791210038"])
+def test_search__for_a_number_as_people_write_it__finds_it_as_it_is_stored(admin_client, term):
+    row = NotificationFactory(channel="SMS", recipient="+41791210038")
+    assert list(shown(admin_client, Notification, f"?{urlencode({'q': term})}")) == [row]
 
 
 @pytest.mark.parametrize("term", ["ada@example.com", "ADA@example.com", "ref-1", "user-1", "order-1", " ref-1 "])

@@ -105,6 +105,26 @@ def test_page__of_a_breaker__says_how_it_stands_and_what_everybody_did(operator:
     assert "by a program" in words_of(history.content)
 
 
+def test_reset__of_ticked_ones__claims_nothing_of_those_in_use(operator: Caller) -> None:
+    for channel, name in (("EMAIL", "a"), ("SMS", "a")):
+        services.trip_breaker(channel, name, reason="they fail", by="ada")
+    services.reset_breaker("SMS", "a", by="ada")
+    rows, browser = ProviderHealth.objects.order_by("channel"), person(Role.OPERATOR, "otto")
+    acts = ControlAct.objects.count()
+
+    asked = browser.post(LIST, {"action": "reset", "_selected_action": [row.pk for row in rows]}).content.decode()
+    assert 'EMAIL a <span class="nq-help">ada tripped it at <time' in asked
+    assert 'SMS a <span class="nq-help">It is called as usual.</span>' in asked
+    form = {"action": "reset", "_selected_action": [row.pk for row in rows], "confirmed": "yes", "reason": "again"}
+    answer = browser.post(LIST, form | {"seen": [f"{row.pk}:{row.acted_at}" for row in rows]}, follow=True)
+
+    assert told(answer) == [
+        "SMS a was in use already.",
+        "EMAIL a is reset. It takes up to a second until all workers know.",
+    ]
+    assert ControlAct.objects.count() == acts + 1
+
+
 def test_page__reset_and_trip__act_once_for_each_look(operator: Caller) -> None:
     row = fails()
     browser = person(Role.OPERATOR)

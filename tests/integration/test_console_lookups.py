@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.contrib import admin
@@ -19,7 +19,7 @@ from notifyq.console.lookups import AllowsLookups
 from notifyq.console.sealed import seal
 from notifyq.roles import Role
 from tests.support.console import person
-from tests.support.factories import NotificationFactory
+from tests.support.factories import ApiKeyFactory, NotificationFactory
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/notifications/notification/"
@@ -132,7 +132,78 @@ def test_address__that_asks_what_the_list_does_not_offer__is_left_and_noted_once
     assert asked.partition("=")[2] not in (notes[0].__dict__["list"], notes[0].message)
     page = viewer.get(answer["Location"])
     assert page.status_code == 200
-    assert "cannot be filtered by that" in page.content.decode()
+    assert "This page cannot be filtered by" in page.content.decode()
+
+
+def _asks_all(browser: Browser, found: Any) -> Iterator[tuple[str, str, bool]]:
+    """Each filter that list has or may have: its name, a value, and whether it is offered."""
+    changes = browser.get(address_of(found)).context["cl"]
+    specs = changes.filter_specs
+    for spec in specs:
+        if getattr(spec, "takes_any_text", False):
+            continue
+        name = spec.expected_parameters()[0]
+        for choice in spec.choices(changes):
+            offered = dict(parse_qsl(str(choice["query_string"]).removeprefix("?")))
+            yield from ((key, value, True) for key, value in offered.items())
+        yield name, "NONSENSE", False
+    shown = {name for spec in specs for name in spec.expected_parameters()}
+    hidden = {_path(entry) for entry in found.list_filter if isinstance(entry, type)} - shown
+    yield from ((name, "NONSENSE", False) for name in hidden)
+
+
+def test_list__of_each_model__takes_what_its_filters_offer_and_refuses_any_other_value(admin_client: Browser) -> None:
+    NotificationFactory()
+    tried = {True: 0, False: 0}
+    for found in lists():
+        address = address_of(found)
+        if not found.list_filter or admin_client.get(address).status_code != 200:
+            continue
+        for name, value, is_offered in _asks_all(admin_client, found):
+            answer = admin_client.get(address, {name: value})
+            wanted = (200, None) if is_offered else (302, f"{address}?e=1")
+            assert (answer.status_code, answer.get("Location")) == wanted, (address, name, value)
+            tried[is_offered] += 1
+    assert min(tried.values()) > 25, tried
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("status=PENDING&waiting_reason=XX", "“XX”, which is no choice of its filter “waiting reason”"),
+        ("created=1s", "“1s”, which is no choice of its filter “created”"),
+        ("channel__exact=FAX", "“FAX”, which is no choice of its filter “channel”"),
+        ("priority__exact=x", "“x”, which is no choice of its filter “priority”"),
+        ("status=SENT&status=FAILED", "“SENT, FAILED”, which is no choice of its filter “status”"),
+        ("recipient_of=x", "“x”, which is no choice of its filter “recipient_of”"),
+        ("client__id__exact=01890000-0000-7000-8000-000000000001", "no choice of its filter “client”"),
+        (f"status={'<b>' * 100}", "&lt;b&gt;…”"),
+    ],
+)
+def test_filter__with_a_value_it_does_not_know__is_named_and_carried_by_no_link(
+    row: Notification, asked: str, told: str
+) -> None:
+    page = person(Role.OPERATOR).get(f"{LIST}?{asked}", follow=True)
+    assert page.redirect_chain == [(f"{LIST}?e=1", 302)]
+    assert told in page.content.decode()
+    assert [address for _, address in page.context["ticked"]["bulk"]] == []
+
+
+def test_act__on_what_an_unknown_value_would_show__is_not_done() -> None:
+    key = ApiKeyFactory()
+    form = {"action": "revoke", "_selected_action": str(key.pk), "index": "0", "select_across": "1"}
+    form |= {"confirmed": "1", "reason": "x"}
+    address = "/admin/notifications/apikey/?client__id__exact=01890000-0000-7000-8000-000000000001"
+    page = person(Role.ADMINISTRATOR).post(address, form, follow=True)
+    assert "Nothing was done." in page.content.decode()
+    key.refresh_from_db()
+    assert key.revoked_at is None
+
+
+def test_filter__by_the_only_client_there_is__is_in_force(viewer: Browser, row: Notification) -> None:
+    answer = viewer.get(LIST, {"client__id__exact": str(row.client_id)})
+    assert (answer.status_code, list(answer.context["cl"].result_list)) == (200, [row])
+    assert answer.context["cl"].has_active_filters
 
 
 def test_viewer__who_guesses_a_recipient_letter_by_letter__sees_no_difference(viewer: Browser, row: Any) -> None:

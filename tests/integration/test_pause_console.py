@@ -12,7 +12,7 @@ from notifications import selectors, services
 from notifications.admin import pause as page
 from notifications.models import Client, ControlAct, Pause
 from notifyq.roles import Role
-from tests.support.console import person, words_of
+from tests.support.console import fields_of, person, words_of
 from tests.support.factories import ClientFactory
 
 pytestmark = pytest.mark.django_db
@@ -40,11 +40,31 @@ def test_pause__of_what_is_paused__is_told_by_whom_since_when_and_why(operator: 
     answer = add(operator, "CHANNEL", "SMS")
 
     said = words_of(answer.content)
-    assert "Nothing was done. CHANNEL SMS is paused already, by ada since 20" in said
-    assert "UTC: wrong texts" in said
+    assert 'Nothing was done. CHANNEL SMS is paused already, by ada since <time class="nq-time"' in said
+    assert "UTC</time>: wrong texts" in said
     assert "a second reason" in said  # still in its field
     assert "successfully" not in said
     assert (Pause.objects.get().reason, LogEntry.objects.count()) == ("wrong texts", 0)
+
+
+def test_pause__without_a_reason__is_not_begun(operator: Browser) -> None:
+    said = words_of(add(operator, "CHANNEL", "SMS", " ").content)
+
+    assert "Please give a reason." in said
+    assert not Pause.objects.exists()
+
+
+def test_page_of_a_pause__offers_to_resume_it_and_asks_for_the_reason(operator: Browser) -> None:
+    made, _ = services.pause("CHANNEL", "SMS", reason="wrong texts", by="ada")
+    address = reverse("admin:notifications_pause_change", args=[made.pk])
+
+    page = operator.get(address).content
+    asked = operator.post(LIST, fields_of(page, "data-resume"))
+
+    assert "Resume 1 pause" in words_of(asked.content)
+    assert 'by ada since <time class="nq-time"' in words_of(asked.content)
+    assert Pause.objects.get(pk=made.pk).ended_at is None
+    assert b"data-resume" not in person(Role.VIEWER).get(address).content
 
 
 def test_pause__somebody_is_quicker_by_less_than_a_request__is_told_as_well(operator: Browser, monkeypatch) -> None:

@@ -8,4 +8,5 @@ from webhooks.admin.lists import RedeliveryAdmin, WebhookAttemptAdmin, WebhookEn
 
 __all__ = ["RedeliveryAdmin", "WebhookAttemptAdmin", "WebhookEndpointAdmin", "WebhookEventAdmin"]
 
-add_link(Link("Webhooks", "admin:webhooks_webhookevent_changelist", "webhooks.view_webhookevent", 50))
+_HOLDS = tuple(f"webhooks/{place}" for place in ("webhookendpoint", "webhookattempt", "redelivery"))
+add_link(Link("Webhooks", "admin:webhooks_webhookevent_changelist", "webhooks.view_webhookevent", 50, _HOLDS))

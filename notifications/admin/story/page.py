@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from notifications import selectors, sms_segments
+from notifications import selectors, sms_segments, waiting
 from notifications.admin.story import deeds, html_body  # noqa: F401 (they bring their pages)
 from notifications.admin.story.forms import forms_for
 from notifications.admin.story.moments import moments
@@ -20,6 +20,7 @@ from notifications.admin.tones import DELIVERY_TONES, STATUS_TONES
 from notifications.admin.typed import put_back
 from notifications.channel import Channel, Priority
 from notifications.models import Content, Notification
+from notifications.outages import NO_OUTAGES
 from notifications.outcome import UNCONFIRMED
 from notifications.receipts import DeliveryStatus
 from notifications.receipts.status import proves_acceptance
@@ -50,7 +51,9 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
     """All that the templates need."""
     now = selectors.database_now()
     history = read_history(row)
-    facts = read_facts(row, history.actions, now)
+    outages = waiting.outages() if row.status == Status.PENDING else NO_OUTAGES
+    selectors.set_expected([row])
+    facts = read_facts(row, history.actions, now, outages)
     others = brought(row.pk, request.user.has_perm)
     own = moments(row, history, facts, now)
     forms: list[Form] = []
@@ -63,6 +66,7 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
     said = in_order([*own, *(moment for other in others for moment in other.moments)])
     return {
         "row": row,
+        "due_at": outages.due_at(row),
         "facts": facts,
         "tone": STATUS_TONES.get(facts.status, "quiet"),
         "priority": Priority(row.priority).name,

@@ -9,14 +9,13 @@ from typing import Any
 
 from django.conf import settings
 
-from notifications import heartbeats, selectors, waiting
+from notifications import heartbeats, selectors
 from notifications.channel import Channel
 from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
-from notifications.outages import NO_OUTAGES
+from notifications.outages import Outages
 from notifications.pausing import Pauses, PauseScope, usable_providers
 from notifications.status import Status
 from notifications.story.why import ActFacts, Facts, PauseFacts
-from ratelimits.models import Gate
 
 SHOWN_MOST = 200
 """Of attempts, and of each other kind of row: the newest."""
@@ -48,22 +47,23 @@ def read_history(row: Notification) -> History:
     return History(attempts, actions, look_ups, receipts, is_cut)
 
 
-def read_facts(row: Notification, actions: Sequence[OperatorAction], now: datetime) -> Facts:
+def read_facts(row: Notification, actions: Sequence[OperatorAction], now: datetime, outages: Outages) -> Facts:
     """How it stands.
 
     Args:
+        row: with `selectors.set_expected`.
         actions: all that operators did to it, the oldest first.
         now: by the database's clock.
+        outages: of the same moment, unless it does not wait.
     """
     waits = row.status == Status.PENDING
     last = actions[-1] if actions else None
-    outages = waiting.outages() if waits else NO_OUTAGES
     return Facts(
         status=Status(row.status),
         due_at=row.due_at,
         changed_at=row.updated_at,
         waiting_reason=outages.reason(row),
-        expected_at=_expected_at(row),
+        expected_at=None if row.parked_by is None else getattr(row, "expected_at", None),
         expires_at=row.expires_at,
         finished_at=row.finished_at,
         attempt_count=row.attempt_count,
@@ -89,13 +89,6 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
 
 def _newest(row: Notification, name: str) -> list[Any]:
     return list(getattr(row, name).reverse()[:SHOWN_MOST])[::-1]
-
-
-def _expected_at(row: Notification) -> datetime | None:
-    if row.parked_by is None:
-        return None
-    release_at = Gate.objects.filter(bucket=row.parked_by).values_list("release_at", flat=True).first()
-    return None if release_at is None else max(release_at, row.due_at)
 
 
 def _pause(row: Notification) -> PauseFacts | None:
