@@ -111,7 +111,7 @@ def test_change__of_wrong_values__is_told_and_not_done(operator: Browser, typed:
 def test_change__of_values_that_were_not_looked_at__shows_them_first(operator: Browser) -> None:
     page = operator.post(LIST, fields([a_rule()], limit_count="9") | {"limit_count": "900", "confirmed": "yes"})
 
-    assert "look again. Nothing was done." in words_of(page.content)
+    assert "the page showed what comes of them: look again." in words_of(page.content)
     assert "5 in 60 s → <b>900 in 60 s</b>" in words_of(page.content)
     assert not recorded()
 

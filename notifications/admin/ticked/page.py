@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -12,15 +14,17 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from notifications import selectors, services
-from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, in_words, reason_of, send_at_of
+from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, faults_in, in_words, reason_of, send_at_of
 from notifications.admin.ticked.look import Chosen, Look, look_at, read_chosen
 from notifications.admin.ticked.origin import WORDINGS, Origin, Wording
+from notifications.admin.typed import marked
 from notifications.errors import InvalidRequest, NotifyError, PastExpiry
 from notifications.services import Actor
 from notifications.story.acts import Deed
 from notifyq.console import Page
 from notifyq.roles import OPERATE
 
+NO_ERRORS: Mapping[str, str] = MappingProxyType({})
 TICKED_MOST = 200
 """As many as any list shows on one page."""
 
@@ -59,7 +63,7 @@ def _confirmed(request: HttpRequest, origin: Origin, deed: Deed, chosen: Sequenc
             _refuse_when_fewer(look_at(request, deed, chosen, send_at), request.POST.get("late", ""))
         problems = _do(deed, chosen, actor_of(request.user), reason, _values(send_at))
     except (Unclear, InvalidRequest) as unclear:
-        return _ask(request, origin, deed, look_at(request, deed, chosen, send_at), in_words(unclear))
+        return _ask(request, origin, deed, look_at(request, deed, chosen, send_at), faults_in(unclear, request.POST))
     _tell(request, deed, len(chosen), problems)
     return redirect(origin.list_address(request.POST.get("back", "")))
 
@@ -80,10 +84,14 @@ def _refuse_when_fewer(look: Look, known: str) -> None:
     late, count = look.late_count, len(look.doable)
     if late and (late == count or known != str(late)):
         some = "All of them" if late == count else f"{late} of them"
-        raise Unclear(f"{some} would be past their time to live by then, and left alone. Change the time, or go on.")
+        raise Unclear(
+            f"{some} would be past their time to live by then, and left alone. Change the time, or go on.", "at"
+        )
 
 
-def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: str = "") -> HttpResponse:
+def _ask(
+    request: HttpRequest, origin: Origin, deed: Deed, look: Look, errors: Mapping[str, str] = NO_ERRORS
+) -> HttpResponse:
     data: QueryDict = request.POST if request.method == "POST" else request.GET
     wording = WORDINGS[deed]
     context = {
@@ -93,13 +101,13 @@ def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: 
         "wording": wording,
         "origin": origin,
         "look": look,
-        "fields": [(field, data.get(field.name, "")) for field in wording.fields],
+        "fields": marked((replace(f, value=data.get(f.name, "")) for f in wording.fields), errors),
         "reason": data.get("reason", ""),
         "is_waiting": deed in (Deed.CANCEL, Deed.RESCHEDULE),
         "held_count": sum(shown.row.is_held for shown in look.doable),
         "back": origin.list_address(data.get("back", "")),
         "back_query": data.get("back", ""),
-        "problem": problem,
+        "errors": errors,
     }
     return TemplateResponse(request, "console/ticked.html", context)
 
