@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from notifications.errors import FieldError
 
-_MESSAGES = dict.fromkeys(
-    ("not_a_time", "no_offset"), "must be a date and a time that there are, such as 2030-01-31 08:00"
-)
+_MESSAGES = dict.fromkeys(("not_a_time", "no_offset"), "must be a date and a time that exist, such as 2030-01-31 08:00")
 
 
 def sentences(errors: Iterable[FieldError], subjects: Mapping[str, str]) -> dict[str, str]:

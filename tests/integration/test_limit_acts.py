@@ -96,9 +96,10 @@ def test_change__to_no_limit_and_to_a_number__is_done(operator: Browser) -> None
     ("typed", "told"),
     [
         ({}, "Give a number of sends, a window, or both"),
-        ({"limit_count": "0"}, "greater than or equal to 1"),
+        ({"limit_count": "0"}, "from 1 to 2147483647"),
+        ({"limit_count": "-1"}, "from 1 to 2147483647"),
         ({"limit_count": "5", "no_limit": "on"}, "Leave it empty, or do not choose"),
-        ({"window_seconds": "99999999999"}, "less than or equal to 2147483647"),
+        ({"window_seconds": "99999999999"}, "from 1 to 2147483647"),
     ],
 )
 def test_change__of_wrong_values__is_told_and_not_done(operator: Browser, typed: dict[str, str], told: str) -> None:
