@@ -53,7 +53,11 @@ def database_config(default: str) -> dict[str, Any]:
     Raises:
         ConfigurationError: see `database_url`.
     """
-    return _parsed(database_url(default))
+    config = _parsed(database_url(default))
+    options = config.get("OPTIONS", {})
+    if not config["HOST"] and "host" in options:  # a directory of sockets: `dbshell` looks for it here alone
+        config |= {"HOST": options.pop("host"), "PORT": str(options.pop("port", config["PORT"]))}
+    return config
 
 
 def _parsed(url: str) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def _exit(number: int, frame: FrameType | None) -> None:
 
 def _use_embedded(data_dir: Path) -> None:
     try:
+        from notifyq.embedded.binaries import offer_programs
         from notifyq.embedded.home import kept_secret
         from notifyq.embedded.locks import start_lock
         from notifyq.embedded.users import join
@@ -80,6 +81,7 @@ def _use_embedded(data_dir: Path) -> None:
             raise
         raise ConfigurationError("DATABASE_URL is not set; the embedded PostgreSQL needs Linux or macOS") from None
     os.environ["DATABASE_URL"] = join(data_dir)
+    offer_programs()
     os.environ[EMBEDDED_DIR] = str(data_dir)
     if not _is_set("SECRET_KEY"):
         with start_lock(data_dir):

@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from notifications.admin.story.deeds import Unclear, actor_of, reason_of
-from notifications.admin.typed import keep
+from notifications.admin.typed import refuse
 from notifications.errors import NotFound, NotifyError
 from notifications.story.acts import Field, Form
 from notifications.story.moment import Moment, told
@@ -155,8 +155,8 @@ def redeliver(request: HttpRequest) -> HttpResponse:
         _redeliver(request, found, seen, reason)
         messages.success(request, "The webhook event is delivered again at once.")
     except (Unclear, NotifyError) as refused:
-        messages.warning(request, f"Nothing was done. {in_words(refused)}")
-        keep(request, _back(request, found), REDELIVER)
+        field = refused.field if isinstance(refused, Unclear) else ""
+        refuse(request, _back(request, found), REDELIVER, {field: in_words(refused)})
     return redirect(_back(request, found))
 
 

@@ -11,13 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from notifications import selectors, services
 from notifications.admin.control_act import acts_address
-from notifications.admin.story.deeds import Unclear, in_words, reason_of
-from notifications.admin.typed import keep, put_back
+from notifications.admin.story.deeds import Unclear, faults_in, reason_of
+from notifications.admin.typed import put_back, refuse
 from notifications.breaker import BreakerState
 from notifications.errors import NotifyError
 from notifications.models import Control, ControlAct, ProviderHealth
@@ -148,18 +147,16 @@ def view_of(deed: BreakerDeed) -> Callable[[HttpRequest, int], HttpResponse]:
 
 
 def _act(request: HttpRequest, deed: BreakerDeed, channel: str, provider: str, values: dict[str, Any]) -> HttpResponse:
-    was_done = True
+    faults = {}
     try:
         messages.success(request, _done(deed, channel, provider, values, by=str(request.user)))
     except (Unclear, NotifyError) as refused:
-        was_done = False
-        messages.warning(request, format_html("Nothing was done. {}", in_words(refused)))
+        faults = faults_in(refused, values)
     row = ProviderHealth.objects.filter(channel=channel, provider=provider).first()
-    if row is None:
-        return redirect("admin:notifications_providerhealth_changelist")
-    page = reverse("admin:notifications_providerhealth_change", args=[row.pk])
-    if not was_done:
-        keep(request, page, deed)
+    listed = reverse("admin:notifications_providerhealth_changelist")
+    page = reverse("admin:notifications_providerhealth_change", args=[row.pk]) if row else listed
+    if faults:
+        refuse(request, page, deed, faults)
     return redirect(page)
 
 

@@ -23,7 +23,7 @@ from notifications.admin.bulk_kinds import Kind, add_kind, describe_all, kind_of
 from notifications.admin.bulk_words import WORDS
 from notifications.admin.story.deeds import actor_of
 from notifications.admin.tones import STATUS_TONES
-from notifications.errors import FieldError
+from notifications.admin.wording import sentences
 from notifications.models import BulkAct, BulkAction, BulkStatus, Notification
 from notifications.services import BulkPreview, BulkSelection
 from notifications.status import Status
@@ -144,7 +144,12 @@ class NotificationsAsking(BulkAsking[BulkSelection, BulkPreview]):
 
     def _page(self, request: HttpRequest, values: Values, errors: Errors, **more: Any) -> HttpResponse:
         shown = bulk_form.shown(values, may_see=request.user.has_perm(SEE_PRIVATE))
-        context = {"values": shown, "errors": by_field(errors), **bulk_form.choices(values), **more}
+        context = {
+            "values": shown,
+            "errors": sentences(errors, bulk_form.SUBJECTS),
+            **bulk_form.choices(values),
+            **more,
+        }
         return page_of(request, "console/bulk_preview.html", "Act on everything that matches", **context)
 
 
@@ -213,11 +218,6 @@ def _to_operate(request: HttpRequest, act_id: UUID) -> BulkAct:
 def page_of(request: HttpRequest, template: str, title: str, **context: Any) -> HttpResponse:
     """A page of the console."""
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})
-
-
-def by_field(errors: tuple[FieldError, ...]) -> dict[str, str]:
-    """What is wrong, by the field that it is told at."""
-    return {error.field: error.message for error in errors}
 
 
 def _tone(row: Notification) -> str:

@@ -21,6 +21,23 @@ NAMES = (
     *("act", "status", "channel", "provider", "error_code", "client", "recipient", "reference", "after", "before"),
     *("waiting_reason", "send_at", "unsure"),
 )
+SUBJECTS = {
+    "act": "“Act”",
+    "status": "For this act “Status”",
+    "channel": "“Channel”",
+    "client": "“Client”",
+    "waiting_reason": "For this act “Waiting reason”",
+    "provider": "“Provider”",
+    "error_code": "“Error code”",
+    "recipient": "“Recipient”",
+    "reference": "“Reference”",
+    "after": "“From”",
+    "before": "“Before”",
+    "send_at": "“New send time”",
+    "reason": "The reason",
+    "rate": "“At most so many a second”",
+}
+"""What sentences call the fields, in the order of the page."""
 STATUSES = (Status.DEAD_LETTERED, Status.FAILED, Status.PENDING)
 _ENDED = {"RETRY": "failed", "RESOLVE_SENT": "ended", "RESOLVE_FAILED": "ended"}
 _PICKED = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.0+)?(?:Z|\+00:00)?)?)?", re.ASCII)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from notifications.admin.tones import STATUS_TONES
 from notifications.models import Notification
@@ -40,6 +43,10 @@ class Row:
         return short_id(self.of.pk)
 
     @property
+    def link(self) -> SafeString:
+        return link_to(self.of.pk)
+
+    @property
     def tone(self) -> str:
         return STATUS_TONES.get(Status(self.of.status), "quiet")
 
@@ -55,6 +62,12 @@ class Row:
 def short_id(identity: UUID) -> str:
     """The end tells them apart: the beginning of a version 7 UUID is the time."""
     return f"…{str(identity)[-12:]}"
+
+
+def link_to(identity: UUID) -> SafeString:
+    """The end of its id, leading to its page."""
+    page = reverse("admin:notifications_notification_change", args=[identity])
+    return format_html('<a class="nq-id" href="{}" title="{}">{}</a>', page, identity, short_id(identity))
 
 
 def row_of(notification: Notification, request: HttpRequest) -> Row:

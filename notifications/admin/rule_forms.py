@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -15,6 +15,13 @@ from ratelimits.models import RateLimitRule
 from ratelimits.rules import NewTerms
 
 STORED_MOST = 2**31 - 1
+_BOUNDS: dict[str, Any] = {
+    "min_value": 1,
+    "max_value": STORED_MOST,
+    "error_messages": dict.fromkeys(
+        ("min_value", "max_value", "invalid"), f"Give a whole number from 1 to {STORED_MOST}."
+    ),
+}
 
 
 def named_rules(rules: QuerySet[RateLimitRule]) -> QuerySet[RateLimitRule]:
@@ -37,6 +44,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="One client: its notifications only, counted by themselves.",
     )
 
+    limit_count = forms.IntegerField(required=False, help_text="Most sends to one recipient in any window.", **_BOUNDS)
+    window_seconds = forms.IntegerField(**_BOUNDS)
     no_limit = forms.BooleanField(
         label="No limit", required=False, help_text="Whatever it holds for is then sent as often as it comes."
     )
@@ -46,7 +55,6 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = RateLimitRule
         fields = ("channel", "limit_count", "window_seconds")
-        help_texts: ClassVar = {"limit_count": "Most sends to one recipient in any window."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -91,17 +99,15 @@ class TermsForm(AskedForm):
     limit_count = forms.IntegerField(
         label="Most sends to one recipient",
         required=False,
-        min_value=1,
-        max_value=STORED_MOST,
         help_text="Empty: as it is.",
+        **_BOUNDS,
     )
     no_limit = forms.BooleanField(label="No limit", required=False, help_text="Instead of a number.")
     window_seconds = forms.IntegerField(
         label="In any window of (seconds)",
         required=False,
-        min_value=1,
-        max_value=STORED_MOST,
         help_text="Empty: as it is.",
+        **_BOUNDS,
     )
 
     def clean(self) -> dict[str, Any]:

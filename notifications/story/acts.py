@@ -65,6 +65,8 @@ class Field:
         options: (value, label) of a `select`.
         max_length: of a text.
         value: what stands in it already.
+        error: what is wrong with that, in a sentence.
+        has_focus: it is the first that is wrong.
     """
 
     name: str
@@ -75,6 +77,8 @@ class Field:
     options: Sequence[tuple[str, str]] = ()
     max_length: int = 500
     value: str = ""
+    error: str = ""
+    has_focus: bool = False
 
 
 REASON = Field(name="reason", label="Reason, for the record (the client can read it)", is_required=True)

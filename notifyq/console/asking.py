@@ -107,8 +107,8 @@ def asks_first(
             if not is_valid or "confirmed" not in request.POST:
                 return _ask(model_admin, request, named, **asked)
             reason = request.POST.get("reason", "").strip()
-            if problem := _problem(reason, values, request.POST.get("looked", "")):
-                return _ask(model_admin, request, named, problem=problem, **asked)
+            if errors := _errors(reason, values, request.POST.get("looked", "")):
+                return _ask(model_admin, request, named, errors=errors, **asked)
             same = _unchanged(request, named)
             act(model_admin, request, same, reason, *([values] if values else []))
             return None
@@ -138,14 +138,15 @@ def _too_many(count: int) -> str:
     return f"Nothing was done: these are {count}, and at most {ASKED_MOST} can be done at once. Filter the list first."
 
 
-def _problem(reason: str, values: AskedForm | None, looked: str) -> str:
+def _errors(reason: str, values: AskedForm | None, looked: str) -> dict[str, str]:
+    """What is wrong, by the field that it is told at; by no name, of none."""
     if values is not None and values.typed != looked:
-        return "The values have changed since the page showed what comes of them: look again."
+        return {"": "The values have changed since the page showed what comes of them: look again."}
     if not reason:
-        return "Please give a reason."
+        return {"reason": "Please give a reason."}
     if len(reason) > REASON_MAX_LENGTH or not reason.isprintable():
-        return f"The reason must be at most {REASON_MAX_LENGTH} printable characters."
-    return ""
+        return {"reason": f"The reason must be at most {REASON_MAX_LENGTH} printable characters."}
+    return {}
 
 
 def _unchanged(request: HttpRequest, named: Sequence[Named]) -> list[Any]:

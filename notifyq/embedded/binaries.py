@@ -37,6 +37,14 @@ def find_binaries(account: Account | None, home: Path) -> Path:
     return copy / _BIN
 
 
+def offer_programs() -> None:
+    """Let `psql` be found by `dbshell` on a machine that has none of its own."""
+    if shutil.which("psql") is None:
+        os.environ["PATH"] = os.pathsep.join(
+            [*filter(None, [os.environ.get("PATH")]), str(_installed_packages() / _BIN)]
+        )
+
+
 def _installed_packages() -> Path:
     """The directory that holds the wheel's package and, beside it, its shared libraries."""
     spec = importlib.util.find_spec(_PACKAGE)

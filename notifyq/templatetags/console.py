@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from django.template import Library
+from django.forms import BaseForm
+from django.template import Context, Library
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -25,6 +26,41 @@ def brief(at: datetime, *, with_day: bool = False) -> SafeString:
         *(utc.isoformat(), "day" if with_day else "minute", utc.strftime("%Y-%m-%d %H:%M")),
         utc.strftime("%m-%d %H:%M" if with_day else "%H:%M"),
     )
+
+
+@register.simple_tag(takes_context=True)
+def marked(context: Context, field: str) -> SafeString | str:
+    """The attributes of an input that is wrong. The first such has the focus, so the browser scrolls to it.
+
+    Args:
+        context: `errors` holds a sentence for each wrong field, by its name.
+    """
+    errors = _errors(context)
+    if field not in errors:
+        return ""
+    focus = " autofocus" if field == next(filter(None, errors)) else ""
+    return format_html(' aria-invalid="true" aria-describedby="error_{}"{}', field, focus)
+
+
+@register.simple_tag(takes_context=True)
+def told(context: Context, field: str) -> SafeString | str:
+    """What is wrong with an input, to stand below it."""
+    text = _errors(context).get(field)
+    return format_html('<span class="nq-error" id="error_{}">{}</span>', field, text) if text else ""
+
+
+def _errors(context: Context) -> Mapping[str, str]:
+    return context.get("errors") or {}
+
+
+@register.simple_tag
+def errors_of(form: BaseForm) -> dict[str, str]:
+    """What is wrong with the fields of a form, a sentence for each by its name. The first of them gets the focus."""
+    wrong = [field for field in form.visible_fields() if field.errors]
+    if wrong:
+        wrong[0].field.widget.attrs["autofocus"] = True
+    told = {field.name: f"{field.label}: {' '.join(map(str, field.errors))}" for field in wrong}
+    return told | ({"": "Please use the form on the page."} if any(f.errors for f in form.hidden_fields()) else {})
 
 
 @register.filter

@@ -230,8 +230,8 @@ def test_reschedule__past_the_time_to_live_of_all__asks_for_another_time(console
         (Deed.CANCEL, {"reason": "x" * 501}, "reason must be at most 500"),
         (Deed.RESCHEDULE, {"delay": ""}, "Give either a time or a delay."),
         (Deed.RESCHEDULE, {"at": "2027-01-01T08:00"}, "Give either a time or a delay."),
-        (Deed.RESCHEDULE, {"at": "soon", "delay": ""}, "The time must be a date and a time"),
-        (Deed.RESCHEDULE, {"at": "2999-01-01T08:00", "delay": ""}, "sendAt must be"),
+        (Deed.RESCHEDULE, {"at": "soon", "delay": ""}, "“At” must be a date and a time"),
+        (Deed.RESCHEDULE, {"at": "2999-01-01T08:00", "delay": ""}, "“At” must be at most 366 days ahead."),
         (Deed.RESCHEDULE, {"unit": "7"}, "Choose the unit of the delay."),
     ],
 )

@@ -96,9 +96,10 @@ def test_change__to_no_limit_and_to_a_number__is_done(operator: Browser) -> None
     ("typed", "told"),
     [
         ({}, "Give a number of sends, a window, or both"),
-        ({"limit_count": "0"}, "greater than or equal to 1"),
+        ({"limit_count": "0"}, "from 1 to 2147483647"),
+        ({"limit_count": "-1"}, "from 1 to 2147483647"),
         ({"limit_count": "5", "no_limit": "on"}, "Leave it empty, or do not choose"),
-        ({"window_seconds": "99999999999"}, "less than or equal to 2147483647"),
+        ({"window_seconds": "99999999999"}, "from 1 to 2147483647"),
     ],
 )
 def test_change__of_wrong_values__is_told_and_not_done(operator: Browser, typed: dict[str, str], told: str) -> None:
@@ -111,7 +112,7 @@ def test_change__of_wrong_values__is_told_and_not_done(operator: Browser, typed:
 def test_change__of_values_that_were_not_looked_at__shows_them_first(operator: Browser) -> None:
     page = operator.post(LIST, fields([a_rule()], limit_count="9") | {"limit_count": "900", "confirmed": "yes"})
 
-    assert "look again. Nothing was done." in words_of(page.content)
+    assert "the page showed what comes of them: look again." in words_of(page.content)
     assert "5 in 60 s → <b>900 in 60 s</b>" in words_of(page.content)
     assert not recorded()
 

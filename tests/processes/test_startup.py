@@ -183,3 +183,17 @@ def test_gunicorn__only_user_ended_by_sigterm__server_is_stopped(gunicorn: subpr
     gunicorn.terminate()
     gunicorn.wait(timeout=60)
     assert not answers(url)
+
+
+def test_dbshell__on_the_embedded_database__runs_a_statement_without_a_psql_of_the_machine(data_dir: Path) -> None:
+    done = run(
+        "manage.py",
+        "dbshell",
+        "--",
+        "-Atc",
+        "SELECT current_database()",
+        NOTIFYQ_DATA_DIR=str(data_dir),
+        PATH="/bin-of-nobody",
+    )
+
+    assert (done.stdout.strip(), done.stderr) == ("notifyq", "")

@@ -70,7 +70,7 @@ def test_database_url__that_can_never_lead_to_a_database__is_refused(url, monkey
         ("postgres://u:p#w@h/x\n", {"PASSWORD": "p#w", "NAME": "x"}),
         ("postgres://[::1]:5432/x", {"HOST": "::1", "PORT": 5432}),
         ("postgres://h1:5432,h2:5433/x?target_session_attrs=read-write", {"HOST": "h1,h2", "PORT": "5432,5433"}),
-        ("postgres://u:p@/x?host=%2Frun%2Fp&port=5432", {"OPTIONS": {"host": "/run/p", "port": 5432}}),
+        ("postgres://u:p@/x?host=%2Frun%2Fp&port=5432", {"HOST": "/run/p", "PORT": "5432", "OPTIONS": {}}),
         ("postgres://h/x?sslmode=verify-full&sslrootcert=/ca.pem", {"HOST": "h"}),
         ("postgres://h/x?sslmode=require&gssencmode=prefer&application_name=it's", {"HOST": "h"}),
         ("postgres://h/x?connect_timeout=3&isolation_level=2&prepare_threshold=5", {"HOST": "h"}),

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from notifications.admin.bulk import by_field, page_of
+from notifications.admin.bulk import page_of
 from notifications.admin.bulk_asking import BulkAsking, Errors, Values
 from notifications.admin.bulk_confirmation import Confirmation, form_context
 from notifications.admin.bulk_form import client_choices, client_names, pickers
 from notifications.admin.bulk_kinds import Described, Kind, Words, add_kind
+from notifications.admin.wording import sentences
 from notifications.models import BulkAction
 from notifications.status import FINAL as OUTCOMES
 from notifyq.console import Page, add_page, badge, instant
@@ -28,6 +29,18 @@ from webhooks.story import OPERATE, answer_of, host_of
 from webhooks.tones import TONES
 
 NAMES = ("status", "endpoint", "client", "type", "error_code", "after", "before")
+SUBJECTS = {
+    "status": "“Status”",
+    "client": "“Client”",
+    "endpoint": "“Endpoint”",
+    "type": "“Type”",
+    "error_code": "“Last error code”",
+    "after": "“Created from”",
+    "before": "“Created before”",
+    "reason": "The reason",
+    "rate": "“At most so many a second”",
+}
+"""What sentences call the fields, in the order of the page."""
 ENDPOINTS_OFFERED = 500
 _OFFERED = {FINISHED: "any that is finished", EventStatus.PENDING: "PENDING: waits for a later try"}
 TYPES = (*(f"notification.{status.lower()}" for status in sorted(OUTCOMES)), "webhook.test")
@@ -103,7 +116,7 @@ def _waiting_query(values: Values) -> str:
 def _page(request: HttpRequest, values: Values, errors: Errors, **more: Any) -> HttpResponse:
     context = {
         "values": values,
-        "errors": by_field(errors),
+        "errors": sentences(errors, SUBJECTS),
         "statuses": [(value, _OFFERED.get(value, value)) for value in STATUSES],
         "endpoints": endpoint_choices(values["endpoint"], most=ENDPOINTS_OFFERED),
         "clients": client_choices(),

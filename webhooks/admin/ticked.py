@@ -62,7 +62,7 @@ def _ask(request: HttpRequest, ids: Sequence[UUID], back: str) -> HttpResponse:
         delivered_count=sum(event.status == EventStatus.DELIVERED for event in doable),
         back=back,
         back_query=request.POST.get("back", ""),
-        reason_is_missing="confirmed" in request.POST,
+        errors={"reason": "Please give a reason."} if "confirmed" in request.POST else {},
     )
 
 

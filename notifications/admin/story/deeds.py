@@ -18,8 +18,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from notifications import selectors, services
-from notifications.admin.typed import keep
-from notifications.errors import ActedMeanwhile, InvalidRequest, NotFound, NotifyError, PastExpiry, TooLate, shown_name
+from notifications.admin.typed import refuse
+from notifications.admin.wording import sentence
+from notifications.errors import ActedMeanwhile, InvalidRequest, NotFound, NotifyError, PastExpiry, TooLate
 from notifications.models import ActorKind
 from notifications.services import Actor
 from notifications.status import Status
@@ -33,13 +34,25 @@ UNITS = frozenset({1, 60, 3600, 86_400})
 Values = Mapping[str, str]
 
 
+SUBJECTS = {"send_at": "“At”", "expires_at": "The new time to live", "reason": "The reason"}
+_TYPED_IN = {"send_at": "at", "expires_at": "live_hours"}
+
+
 class Unclear(Exception):
-    """The form does not say what it has to; the text says to a person what is missing."""
+    """The form does not say what it has to; the text says to a person what is missing.
+
+    Attributes:
+        field: of the form, to which that is told; empty where it is none of them.
+    """
+
+    def __init__(self, text: str, field: str = "") -> None:
+        super().__init__(text)
+        self.field = field
 
 
 def retry(notification_id: UUID, actor: Actor, reason: str, values: Values) -> str:
     """Send again."""
-    hours = _number(values.get("live_hours", ""), "The new time to live", most=LIVE_HOURS_MOST)
+    hours = _number(values.get("live_hours", ""), "The new time to live", "live_hours", most=LIVE_HOURS_MOST)
     expires_at = selectors.database_now() + timedelta(hours=hours) if hours else None
     services.retry(notification_id, actor, reason=reason, expires_at=expires_at)
     return "Retried: it is due now, with all its attempts."
@@ -89,8 +102,7 @@ def view_of(deed: Deed, do: Do) -> Callable[[HttpRequest, UUID], HttpResponse]:
         try:
             messages.success(request, _done(request, notification_id, do))
         except (Unclear, NotifyError) as refused:
-            messages.warning(request, format_html("Nothing was done. {}", in_words(refused)))
-            keep(request, page, deed)
+            refuse(request, page, deed, faults_in(refused, request.POST))
         return redirect(page)
 
     return view
@@ -106,7 +118,7 @@ def reason_of(values: Values) -> str:
     """Raises `Unclear` when none is given: an act without one cannot be understood later."""
     reason = values.get("reason", "").strip()
     if not reason:
-        raise Unclear("Please give a reason.")
+        raise Unclear("Please give a reason.", "reason")
     return reason
 
 
@@ -114,7 +126,7 @@ def send_at_of(values: Values, now: datetime) -> datetime:
     """The time that the form of a reschedule asks for. Raises `Unclear` when it does not say one."""
     at, delay = values.get("at", "").strip(), values.get("delay", "").strip()
     if bool(at) == bool(delay):
-        raise Unclear("Give either a time or a delay.")
+        raise Unclear("Give either a time or a delay.", "at")
     return _instant(at) if at else now + timedelta(seconds=_delay(delay, values.get("unit", "")))
 
 
@@ -133,8 +145,30 @@ def in_words(refused: Exception) -> str:
         case NotFound():
             return "It is not there any more."
         case InvalidRequest():
-            return " ".join(f"{shown_name(e.field)} {e.message}." for e in refused.errors)
+            return " ".join(sentence(e, SUBJECTS) for e in refused.errors)
     return f"{refused}"
+
+
+def faults_in(refused: Exception, values: Values) -> dict[str, str]:
+    """What a person is told, by the field of the form that it is about; by no name, of none.
+
+    Args:
+        values: what was typed.
+    """
+    match refused:
+        case Unclear():
+            return {_field(refused.field, values): f"{refused}"}
+        case InvalidRequest():
+            return {_field(e.field, values): sentence(e, SUBJECTS) for e in refused.errors}
+        case PastExpiry():
+            return {_field(refused.field, values): in_words(refused)}
+    return {"": in_words(refused)}
+
+
+def _field(name: str, values: Values) -> str:
+    """Where it was typed; a time, perhaps as a delay."""
+    typed_in = _TYPED_IN.get(name, name)
+    return "delay" if typed_in == "at" and values.get("delay") and not values.get("at") else typed_in
 
 
 def _done(request: HttpRequest, notification_id: UUID, do: Do) -> str:
@@ -152,24 +186,24 @@ def _instant(text: str) -> datetime:
         at = datetime.fromisoformat(text)
         return utc(at if at.tzinfo else at.replace(tzinfo=UTC))
     except ValueError:
-        raise Unclear("The time must be a date and a time, such as 2030-01-31T08:00.") from None
+        raise Unclear("“At” must be a date and a time, such as 2030-01-31 08:00.", "at") from None
 
 
 def _delay(text: str, unit: str) -> float:
     seconds = int(unit) if unit.isascii() and unit.isdigit() else 0
     if seconds not in UNITS:
-        raise Unclear("Choose the unit of the delay.")
-    return _number(text, "The delay", most=366 * 86_400 / seconds) * seconds
+        raise Unclear("Choose the unit of the delay.", "unit")
+    return _number(text, "The delay", "delay", most=366 * 86_400 / seconds) * seconds
 
 
-def _number(text: str, what: str, *, most: float) -> float:
+def _number(text: str, what: str, field: str, *, most: float) -> float:
     """0 when the field is empty."""
     try:
         value = float(text or 0)
     except ValueError:
-        raise Unclear(f"{what} must be a number.") from None
+        raise Unclear(f"{what} must be a number.", field) from None
     if not 0 <= value <= most:  # also what is no number at all
-        raise Unclear(f"{what} must be a number from 0 to {most:g}.")
+        raise Unclear(f"{what} must be a number from 0 to {most:g}.", field)
     return value
 
 

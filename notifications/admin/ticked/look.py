@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from notifications import selectors
-from notifications.admin.rows import Row, row_of, short_id
+from notifications.admin.rows import Row, link_to, row_of, short_id
 from notifications.models import Notification
 from notifications.story.acts import Deed, hindrance
 from notifyq.console import as_uuid
@@ -63,7 +63,7 @@ class Look:
 
     Attributes:
         doable: those that the act can be done to.
-        left: why the others are left alone, each reason with the short ids of its rows.
+        left: why the others are left alone, each reason with its rows, as links where they are there.
     """
 
     doable: Sequence[Shown]
@@ -100,7 +100,7 @@ def look_at(request: HttpRequest, deed: Deed, chosen: Sequence[Chosen], send_at:
         row = rows.get(identity)
         why = GONE if row is None else _hindrance(deed, row, now)
         if row is None or why:
-            left.setdefault(why, []).append(short_id(identity))
+            left.setdefault(why, []).append(link_to(identity) if row else short_id(identity))
         else:
             named = f"{identity}:{last_acts.get(identity, 0)}"
             doable.append(Shown(row_of(row, request), named, send_at is not None and _is_over(row, send_at)))

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils.html import format_html, format_html_join
 
 from notifications import selectors, services
-from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, in_words, reason_of, send_at_of
+from notifications.admin.rows import link_to
+from notifications.admin.story.deeds import DEEDS, Unclear, Values, actor_of, faults_in, in_words, reason_of, send_at_of
 from notifications.admin.ticked.look import Chosen, Look, look_at, read_chosen
 from notifications.admin.ticked.origin import WORDINGS, Origin, Wording
+from notifications.admin.typed import marked
 from notifications.errors import InvalidRequest, NotifyError, PastExpiry
 from notifications.services import Actor
 from notifications.story.acts import Deed
 from notifyq.console import Page
 from notifyq.roles import OPERATE
 
+NO_ERRORS: Mapping[str, str] = MappingProxyType({})
+TOLD_MOST = 5
 TICKED_MOST = 200
 """As many as any list shows on one page."""
 
@@ -59,8 +67,8 @@ def _confirmed(request: HttpRequest, origin: Origin, deed: Deed, chosen: Sequenc
             _refuse_when_fewer(look_at(request, deed, chosen, send_at), request.POST.get("late", ""))
         problems = _do(deed, chosen, actor_of(request.user), reason, _values(send_at))
     except (Unclear, InvalidRequest) as unclear:
-        return _ask(request, origin, deed, look_at(request, deed, chosen, send_at), in_words(unclear))
-    _tell(request, deed, len(chosen), problems)
+        return _ask(request, origin, deed, look_at(request, deed, chosen, send_at), faults_in(unclear, request.POST))
+    _tell(request, deed, [each.id for each in chosen], problems)
     return redirect(origin.list_address(request.POST.get("back", "")))
 
 
@@ -80,10 +88,14 @@ def _refuse_when_fewer(look: Look, known: str) -> None:
     late, count = look.late_count, len(look.doable)
     if late and (late == count or known != str(late)):
         some = "All of them" if late == count else f"{late} of them"
-        raise Unclear(f"{some} would be past their time to live by then, and left alone. Change the time, or go on.")
+        raise Unclear(
+            f"{some} would be past their time to live by then, and left alone. Change the time, or go on.", "at"
+        )
 
 
-def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: str = "") -> HttpResponse:
+def _ask(
+    request: HttpRequest, origin: Origin, deed: Deed, look: Look, errors: Mapping[str, str] = NO_ERRORS
+) -> HttpResponse:
     data: QueryDict = request.POST if request.method == "POST" else request.GET
     wording = WORDINGS[deed]
     context = {
@@ -93,13 +105,13 @@ def _ask(request: HttpRequest, origin: Origin, deed: Deed, look: Look, problem: 
         "wording": wording,
         "origin": origin,
         "look": look,
-        "fields": [(field, data.get(field.name, "")) for field in wording.fields],
+        "fields": marked((replace(f, value=data.get(f.name, "")) for f in wording.fields), errors),
         "reason": data.get("reason", ""),
         "is_waiting": deed in (Deed.CANCEL, Deed.RESCHEDULE),
         "held_count": sum(shown.row.is_held for shown in look.doable),
         "back": origin.list_address(data.get("back", "")),
         "back_query": data.get("back", ""),
-        "problem": problem,
+        "errors": errors,
     }
     return TemplateResponse(request, "console/ticked.html", context)
 
@@ -108,29 +120,43 @@ def _title(wording: Wording, count: int) -> str:
     return wording.on(count) if count else f"{wording.verb}: nothing to do it to"
 
 
-def _do(deed: Deed, chosen: Sequence[Chosen], actor: Actor, reason: str, values: Values) -> list[str]:
-    """Each by itself, so that one that moved on stops no other. Returns why some were left alone.
+def _do(deed: Deed, chosen: Sequence[Chosen], actor: Actor, reason: str, values: Values) -> dict[str, list[UUID]]:
+    """Each by itself, so that one that moved on stops no other. Returns why some were left alone,
+    each reason with their ids.
 
     Raises:
         InvalidRequest: the reason or the time is none that can be taken. That holds for all alike: none was touched.
     """
-    problems = []
+    problems: dict[str, list[UUID]] = {}
     for each in chosen:
+        problem = ""
         try:
             with services.as_seen(each.id, each.last_act_id or 0):
                 DEEDS[deed](each.id, actor, reason, values)
         except InvalidRequest:
             raise
         except PastExpiry:
-            problems.append("Its time to live stands against it.")  # without its end: each has another
+            problem = "Its time to live stands against it."  # without its end: each has another
         except (Unclear, NotifyError) as refused:
-            problems.append(in_words(refused))
+            problem = in_words(refused)
+        if problem:
+            problems.setdefault(problem, []).append(each.id)
     return problems
 
 
-def _tell(request: HttpRequest, deed: Deed, count: int, problems: Sequence[str]) -> None:
-    done = count - len(problems)
+def _tell(request: HttpRequest, deed: Deed, ids: Sequence[UUID], problems: Mapping[str, Sequence[UUID]]) -> None:
+    """With links to them where they are few: many have gone from the list by what was done."""
+    left = {identity for some in problems.values() for identity in some}
+    done = [identity for identity in ids if identity not in left]
     if done:
-        messages.success(request, f"{WORDINGS[deed].verb}: done for {done} of {count}.")
-    for problem in dict.fromkeys(problems):
-        messages.warning(request, f"{problems.count(problem)} left alone: {problem[:1].lower()}{problem[1:]}")
+        told = f"{WORDINGS[deed].verb}: done for {len(done)} of {len(ids)}."
+        messages.success(request, format_html("{}{}", told, _named(done)))
+    for problem, some in problems.items():
+        told = f"{len(some)} left alone: {problem[:1].lower()}{problem[1:]}"
+        messages.warning(request, format_html("{}{}", told, _named(some)))
+
+
+def _named(ids: Sequence[UUID]) -> str:
+    if len(ids) > TOLD_MOST:
+        return ""
+    return format_html(" See {}.", format_html_join(", ", "{}", ((link_to(identity),) for identity in ids)))

@@ -192,6 +192,9 @@ function keepFresh(element) {
   setTimeout(refresh, seconds * 1000);
 }
 
+// Django's own script puts the focus into the first field of a form that adds something, also where another is wrong.
+window.addEventListener("load", () => document.querySelector(".change-form [aria-invalid][autofocus]")?.focus());
+
 document.addEventListener("DOMContentLoaded", () => {
   const pickers = [...document.querySelectorAll("input[type=datetime-local][name]")].map(tiePicker);
   const place = document.getElementById("nq-zone");
