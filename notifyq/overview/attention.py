@@ -19,7 +19,7 @@ from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
-from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles
+from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles, Unconfirmed
 
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
@@ -74,6 +74,7 @@ def concerns(seen: Seen) -> list[Concern]:
         *_providers(seen),
         *_oldest_due(seen),
         *(_ended(ended, seen) for ended in seen.troubles.ended),
+        *(_unconfirmed(doubt, seen.troubles) for doubt in seen.troubles.unconfirmed),
         *_bulk_acts(seen.acts),
         *_webhooks(seen),
         *_receipts(seen.troubles),
@@ -171,16 +172,32 @@ def _ended(ended: Ended, seen: Seen) -> Concern:
     what = ("dead letter" if is_dead else "failure") + ("" if ended.count == 1 else "s")
     through = f" through {ended.provider}" if ended.provider else ""
     share = "all" if ended.cause_count == ended.count else f"{ended.cause_count:,}"
-    others = f" and {_count(ended.client_count, 'other client')}" if ended.client_count else ""
     told: Said = (
         *("since ", ended.since, f", {share} {ended.error_code or 'without an error code'}{through} ({ended.channel})"),
-        f", of {seen.troubles.client_names.get(str(ended.client_id), 'a client that is gone')}{others}.",
+        f", of {_whose(ended, seen.troubles)}.",
     )
     kind = "dead" if is_dead else "failed"
     return Concern(
         *("bad" if is_dead else "wait", f"{many} {what} in the last hour", told),
         *(undelivered_address(kind, seen.now), "Look and retry", "notifications.view_deadletter"),
     )
+
+
+def _unconfirmed(doubt: Unconfirmed, troubles: Troubles) -> Concern:
+    many = f"{doubt.count:,}{'+' if doubt.is_bounded else ''}"
+    if doubt.found is None:
+        said = "it was not asked yet what became of them"
+    else:
+        said = f"of the oldest it said {doubt.found}{_colon(doubt.error_code or '')}{_colon(doubt.error_message or '')}"
+    told: Said = ("the oldest since ", doubt.since, f" ({doubt.channels}), of {_whose(doubt, troubles)}; {said}.")
+    link = f"{reverse('admin:notifications_notification_changelist')}?status={Status.RECONCILING}"
+    title = f"{many} unconfirmed through {doubt.provider} for long"
+    return Concern("wait", title, told, link, "Look", "notifications.view_notification")
+
+
+def _whose(many: Ended | Unconfirmed, troubles: Troubles) -> str:
+    others = f" and {_count(many.client_count, 'other client')}" if many.client_count else ""
+    return f"{troubles.client_names.get(str(many.client_id), 'a client that is gone')}{others}"
 
 
 def undelivered_address(kind: str, now: datetime) -> str:

@@ -76,6 +76,8 @@ class Overview:
     ended: Mapping[Status, Ended]
     concerns: Sequence[Concern]
     is_incomplete: bool
+    unconfirmed_age_seconds: float
+    has_late_unconfirmed: bool
 
     @property
     def oldest_due_age_seconds(self) -> float | None:
@@ -114,6 +116,8 @@ def _read(span: Span, figures: _Figures) -> Overview:
         ended={ended.status: ended for ended in seen.troubles.ended},
         concerns=concerns(seen),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
+        unconfirmed_age_seconds=figures.one("notifyq_reconciling_oldest_age_seconds") or 0.0,
+        has_late_unconfirmed=bool(seen.troubles.unconfirmed),
     )
 
 

@@ -8,14 +8,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 
 from notifications.channel import Channel, Priority
 from notifications.models import Client
+from notifications.providers.registry import usual_lookup
 from notifications.status import Status
 
 COUNTED_MOST = 2_000
 """How many of a status are looked at that ended undelivered within the last hour."""
+UNCONFIRMED_SECONDS = 300.0
+"""Providers mostly know within a minute or two what became of a send; what is in doubt for longer is told."""
+SETTLINGS = 2
+"""Where a provider settles slowly, it is told after so many of its settling times: one, and some questions."""
 RECEIPTS_MOST = 1_000
 ENDPOINTS_MOST = 5
 
@@ -37,6 +43,23 @@ SELECT channel, last_used_provider, last_error_code, client_id, count(*), min(fi
          FROM notifications_notification WHERE status = '{status}' AND finished_at > now() - interval '1 hour'
         ORDER BY finished_at DESC, id DESC LIMIT %(most)s) AS latest
  GROUP BY 1, 2, 3, 4
+"""
+# Index notification_undelivered, from the oldest; then one row of the answers for each provider.
+_UNCONFIRMED = """
+SELECT late.*, said.found, said.error_code, said.error_message FROM (
+       SELECT provider, string_agg(DISTINCT channel, ' and '), count(*), min(unconfirmed_at),
+              mode() WITHIN GROUP (ORDER BY client_id), count(DISTINCT client_id) - 1,
+              (array_agg(id ORDER BY unconfirmed_at, id))[1] AS oldest_id
+         FROM (SELECT id, unconfirmed_provider AS provider, channel, client_id, unconfirmed_at
+                 FROM notifications_notification WHERE status = 'RECONCILING'
+                ORDER BY finished_at, id LIMIT %(most)s) AS oldest
+         LEFT JOIN unnest(%(slow)s::text[], %(seconds)s::float8[]) AS slow(name, seconds) ON slow.name = provider
+        WHERE unconfirmed_at < now() - make_interval(secs => coalesce(slow.seconds, %(usual)s))
+        GROUP BY provider) AS late
+  LEFT JOIN LATERAL (
+       SELECT found, error_code, error_message FROM notifications_lookup
+        WHERE notification_id = late.oldest_id ORDER BY last_asked_at DESC LIMIT 1) AS said ON TRUE
+ ORDER BY late.provider
 """
 # Endpoints are few.
 _DISABLED = """
@@ -92,6 +115,33 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """What one provider has left in doubt for longer than is usual.
+
+    Attributes:
+        channels: in words.
+        since: when the oldest was sent.
+        client_id: whose most of them are; `client_count` more have some.
+        found, error_code, error_message: what the provider said of the oldest when it was last asked; None: never.
+    """
+
+    provider: str
+    channels: str
+    count: int
+    since: datetime
+    client_id: UUID
+    client_count: int
+    oldest_id: UUID
+    found: str | None
+    error_code: str | None
+    error_message: str | None
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.count >= COUNTED_MOST
+
+
+@dataclass(frozen=True, slots=True)
 class Disabled:
     """A webhook endpoint that the service has disabled; `count` of them in all."""
 
@@ -108,6 +158,7 @@ class Troubles:
 
     oldest_due: OldestDue | None
     ended: Sequence[Ended]
+    unconfirmed: Sequence[Unconfirmed]
     disabled: Sequence[Disabled]
     uncredited_count: int
     receipts_waiting_count: int
@@ -118,11 +169,20 @@ def read_troubles(client_ids: Iterable[str]) -> Troubles:
     """Args: client_ids: further clients whose names are wanted."""
     due = _rows(_OLDEST_DUE, priorities=[p.value for p in Priority])
     ended = [e for e in map(_ended, (Status.DEAD_LETTERED, Status.FAILED)) if e]
+    unconfirmed = [Unconfirmed(*row) for row in _rows(_UNCONFIRMED, most=COUNTED_MOST, **_patience())]
     disabled = [Disabled(*row) for row in _rows(_DISABLED, most=ENDPOINTS_MOST)]
     ((uncredited, waiting),) = _rows(_RECEIPTS, most=RECEIPTS_MOST)
-    named = {*client_ids, *(str(e.client_id) for e in ended)}
+    named = {*client_ids, *(str(e.client_id) for e in ended), *(str(u.client_id) for u in unconfirmed)}
     names = {str(pk): name for pk, name in Client.objects.filter(pk__in=named).values_list("pk", "name")}
-    return Troubles(OldestDue(*due[0]) if due else None, ended, disabled, uncredited, waiting, names)
+    return Troubles(OldestDue(*due[0]) if due else None, ended, unconfirmed, disabled, uncredited, waiting, names)
+
+
+def _patience() -> dict[str, Any]:
+    """After how many seconds a doubt is told: usually, and of providers that take longer."""
+    names = {name for chain in settings.NOTIFYQ.provider_chains.values() for name in chain}
+    lookups = [(name, lookup) for name in sorted(names) if (lookup := usual_lookup(name))]
+    slow = {name: most for name, lookup in lookups if (most := SETTLINGS * lookup.settle_seconds) > UNCONFIRMED_SECONDS}
+    return {"usual": UNCONFIRMED_SECONDS, "slow": list(slow), "seconds": list(slow.values())}
 
 
 def _ended(status: Status) -> Ended | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -14,7 +16,7 @@ from django.utils.html import strip_tags
 from notifications import queue, services
 from notifications.breaker import BreakerRule, Calls
 from notifications.channel import Channel
-from notifications.models import BulkAct, Pause, ProviderHealth, Receipt, Worker
+from notifications.models import BulkAct, LookUp, Pause, ProviderHealth, Receipt, Worker
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifyq.overview import figures
@@ -174,6 +176,46 @@ def test_attention__ended_undelivered__tells_cause_since_and_whose(
     listed = viewer.get(link.replace("&amp;", "&")).content.decode()
     assert listed.count("http_503") >= 3
     assert "old</" not in listed
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_attention__unconfirmed_for_long__tells_how_many_since_whose_and_what_was_said(
+    viewer: Client, asked: bool
+) -> None:
+    alive()
+    doubted = {"status": Status.RECONCILING, "client": ClientFactory(name="web shop")}
+    NotificationFactory(**doubted, unconfirmed_at=ago(200))
+    assert told(viewer) == []
+    oldest, *_ = (NotificationFactory(**doubted, unconfirmed_at=ago(age)) for age in (900, 800, 301))
+    if asked:
+        common = {"cycle": 1, "provider": "sandbox", "found": "UNKNOWN", "asked_count": 9, "first_asked_at": ago(800)}
+        LookUp.objects.create(notification=oldest, error_code="http_503", last_asked_at=ago(700), **common)
+        LookUp.objects.create(notification=oldest, error_code="http_404", last_asked_at=ago(60), **common)
+    line, link = only(viewer)
+    assert line.startswith("3 unconfirmed through sandbox for long the oldest since")
+    said = "of the oldest it said UNKNOWN: http_404." if asked else "it was not asked yet what became of them."
+    assert f"(EMAIL), of web shop; {said}" in line
+    assert link == "/admin/notifications/notification/?status=RECONCILING"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_overview__reconciling__its_tile_has_the_age_of_the_oldest(viewer: Client) -> None:
+    NotificationFactory(status=Status.RECONCILING, unconfirmed_at=ago(720))
+    figures._collector.forget()
+    assert "1reconciling, the oldest for 12 min" in words(page_of(viewer))
+    figures._collector.forget()
+
+
+def test_attention__unconfirmed_at_a_provider_that_settles_slowly__waits_for_two_settlings(
+    viewer: Client, settings: Any
+) -> None:
+    alive()
+    settings.NOTIFYQ = replace(settings.NOTIFYQ, provider_chains={Channel.SMS: ("vonage",)})
+    common = {"status": Status.RECONCILING, "channel": Channel.SMS, "unconfirmed_provider": "vonage"}
+    NotificationFactory(**common, unconfirmed_at=ago(500))
+    assert told(viewer) == []
+    NotificationFactory(**common, unconfirmed_at=ago(700))
+    assert only(viewer)[0].startswith("1 unconfirmed through vonage for long")
 
 
 def test_attention__one_failure__is_singular_and_has_a_tile(viewer: Client) -> None:
