@@ -210,12 +210,13 @@ def _bulk_acts(acts: Sequence[ActInHand]) -> Iterator[Concern]:
     for act in acts:
         row, what = act.row, f"The bulk act \u201c{act.what}\u201d"
         done = f"{row.done_count:,}{'' if row.previewed_count is None else f' of {row.previewed_count:,}'} done"
-        who: Said = (f"by {row.actor} ", row.created_at, f", {done}")
+        who: Said = (f"begun by {row.actor} ", row.created_at, f", {done}")
         link, needs = reverse("admin:bulk-act", args=[row.pk]), "notifications.view_bulkact"
         if row.status == BulkStatus.FAILED:
             yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs)
         elif row.status == BulkStatus.STOPPED:
-            yield Concern("wait", f"{what} is stopped", who, link, "Resume it", needs)
+            stopped: Said = (f"by {act.stopped_by} ", act.stopped_at, "; ") if act.stopped_at else ()
+            yield Concern("wait", f"{what} is stopped", (*stopped, *who), link, "Resume it", needs)
         elif act.silent_seconds is not None:
             told: Said = (*who, "; no worker on it for ", timedelta(seconds=act.silent_seconds))
             yield Concern("bad", f"{what} stands still", told, link, "Look", needs)

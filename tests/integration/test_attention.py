@@ -16,7 +16,7 @@ from django.utils.html import strip_tags
 from notifications import queue, services
 from notifications.breaker import BreakerRule, Calls
 from notifications.channel import Channel
-from notifications.models import BulkAct, LookUp, Pause, ProviderHealth, Receipt, Worker
+from notifications.models import ActorKind, BulkAct, LookUp, Pause, ProviderHealth, Receipt, Worker
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifyq.overview import figures
@@ -237,7 +237,7 @@ def test_attention__bulk_acts__failed_stopped_or_still__are_told_to_those_who_ma
         act = begin_bulk(reference=status)
         BulkAct.objects.filter(pk=act.pk).update(status=status, **changes)
     lines = " | ".join(line for line, _ in told(viewer))
-    assert "The bulk act “Retry notifications” failed by ops" in lines
+    assert "The bulk act “Retry notifications” failed begun by ops" in lines
     assert ": DataError" in lines
     assert "The bulk act “Retry notifications” is stopped" in lines
     assert "The bulk act “Retry notifications” stands still" in lines
@@ -245,6 +245,20 @@ def test_attention__bulk_acts__failed_stopped_or_still__are_told_to_those_who_ma
     half.user_permissions.add(Permission.objects.get(codename="view_notification"))
     viewer.force_login(half)
     assert told(viewer) == []
+
+
+def test_attention__bulk_act_is_stopped__says_by_whom_when_and_when_it_began(viewer: Client) -> None:
+    alive()
+    act = begin_bulk()
+    services.stop_bulk(act.pk, services.Actor(ActorKind.USER, "mia"))
+    BulkAct.objects.filter(pk=act.pk).update(created_at=ago(3600))
+    stopped, begun = BulkAct.objects.get().history[-1]["at"], BulkAct.objects.get().created_at.isoformat()
+    line, _ = only(viewer)
+    assert re.search(r"is stopped by mia [\d: -]+ UTC; begun by ops [\d: -]+ UTC, 0", line)
+    page = page_of(viewer)
+    in_hand = page.partition("Bulk acts in hand")[2].partition("</section>")[0]
+    for part in (page, in_hand):
+        assert re.findall(r'datetime="([^"]+)"', part)[:2] == [stopped, begun]
 
 
 def test_attention__without_permission_to_go_there__is_told_without_a_link(viewer: Client, django_user_model) -> None:
