@@ -24,6 +24,8 @@ from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles, Unco
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
 SHOWN_MOST = 20
+_SAME_MOMENT = timedelta(seconds=1)
+"""Tripping what still works puts it out of use: that is one event, written with two instants."""
 _PLACES = {
     "worker": "notifications.view_worker",
     "pause": "notifications.view_pause",
@@ -135,16 +137,24 @@ def _provider(rows: Sequence[ProviderHealth], served: set[str]) -> Concern:
     none_left = f" No provider of {_listed(left_out)} is left." if left_out else ""
     state = "tripped" if first.tripped else "out of use"
     title = f"{first.provider} is {state} on {_listed(row.channel for row in rows)}"
-    why: Said
+    since = min(row.failing_since or row.updated_at for row in rows)
+    told: Said
     if first.tripped:
-        why = (f"by {first.acted_by or 'an operator'}", _colon(first.act_reason))
+        told = (*_tripped(rows, since), none_left)
     else:
-        why = ("last error ", _error(last))
-    told: Said = ("since ", min(row.failing_since or row.updated_at for row in rows), ", ", *why, ".", none_left)
+        told = ("since ", since, ", last error ", _error(last), ".", none_left)
     if len(rows) > 1:
         return _at("bad" if left_out else "wait", title, told, "providerhealth", "Providers")
     link = reverse("admin:notifications_providerhealth_change", args=[first.pk])
     return Concern("bad" if left_out else "wait", title, told, link, "The breaker", _PLACES["providerhealth"])
+
+
+def _tripped(rows: Sequence[ProviderHealth], since: datetime) -> Said:
+    """Args: since: out of use without a break, perhaps from before somebody tripped it."""
+    first = min(rows, key=lambda row: row.acted_at or row.updated_at)
+    at = first.acted_at or first.updated_at
+    before: Said = (" It was out of use before, since ", since, ".") if at - since > _SAME_MOMENT else ()
+    return (f"by {first.acted_by or 'an operator'} ", at, f"{_colon(first.act_reason)}.", *before)
 
 
 def _error(row: ProviderHealth) -> str:

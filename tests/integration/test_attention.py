@@ -130,12 +130,24 @@ def test_attention__breaker_is_open__says_since_when_why_and_what_is_left(viewer
 def test_attention__tripped__says_who_and_why_and_no_older_error(viewer: Client) -> None:
     alive()
     fails(Channel.EMAIL, "a")
+    ProviderHealth.objects.update(failing_since=ago(52))
     services.trip_breaker("EMAIL", "a", reason="their status page says so", by="ada")
     line, _ = only(viewer)
-    assert "a is tripped on EMAIL since" in line
-    assert "by ada: their status page says so." in line
+    said = r"by ada [\d: -]+ UTC: their status page says so\."
+    assert re.search(rf"a is tripped on EMAIL {said} It was out of use before, since", line)
     assert "http_401" not in line
-    assert "tripped by ada: their status page says so" in words(page_of(viewer)).partition("Breaker")[2]
+    row = ProviderHealth.objects.get()
+    assert re.findall(r'datetime="([^"]+)"', page_of(viewer))[:2] == [
+        row.acted_at.isoformat(),
+        row.failing_since.isoformat(),
+    ]
+    assert re.search(f"tripped {said[:-2]}", words(page_of(viewer)).partition("Breaker")[2])
+
+
+def test_attention__tripped_while_it_worked__says_one_time_only(viewer: Client) -> None:
+    alive()
+    services.trip_breaker("EMAIL", "a", reason="", by="ada")
+    assert "out of use before" not in only(viewer)[0]
 
 
 def test_attention__one_provider_out_on_several_channels__is_one_line(viewer: Client) -> None:
