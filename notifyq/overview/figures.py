@@ -58,7 +58,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Everything on the page. None stands for what could not be read now, or does not exist yet."""
+    """Everything on the page. None stands for what could not be read now, or does not exist yet.
+
+    Attributes:
+        lateness_seconds, lateness_of: of the newest first attempts, sent or not, and how many those are.
+    """
 
     now: datetime
     depths: Sequence[Depth]
