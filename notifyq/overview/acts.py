@@ -22,12 +22,14 @@ class ActInHand:
     """One that is not done.
 
     Attributes:
+        operate: the permission to resume it.
         what: such as `Mark notifications as sent`.
         silent_seconds: how long no worker has worked on it, where that is too long; None otherwise.
         stopped_by, stopped_at: of one that is stopped, as its history has it.
     """
 
     row: BulkAct
+    operate: str
     what: str
     tone: str
     silent_seconds: float | None
@@ -51,7 +53,9 @@ def in_hand(*, is_delivering: bool) -> list[ActInHand]:
 
 def _shown(row: BulkAct, *, is_delivering: bool) -> ActInHand:
     silent = silent_seconds(row, is_delivering=is_delivering)
-    shown = ActInHand(row, kind_of(row).on_many(row.action), TONES[BulkStatus(row.status)], silent)
+    shown = ActInHand(
+        row, kind_of(row).operate, kind_of(row).on_many(row.action), TONES[BulkStatus(row.status)], silent
+    )
     stops = [entry for entry in row.history if entry["what"] == BulkStatus.STOPPED]
     if row.status != BulkStatus.STOPPED or not stops:
         return shown

@@ -14,12 +14,14 @@ from notifications import heartbeats
 from notifications.breaker import BreakerState
 from notifications.heartbeats import WorkerState
 from notifications.models import BulkStatus, Pause, ProviderHealth
+from notifications.outcome import UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
 from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles, Unconfirmed
+from notifyq.roles import OPERATE
 
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
@@ -43,6 +45,7 @@ class Concern:
         told: why, since when and whose.
         link, action: where it can be acted upon.
         needs: the permission to go there.
+        acts: the permission to do there what `action` says; empty when that is only to look.
     """
 
     tone: str
@@ -51,6 +54,7 @@ class Concern:
     link: str
     action: str
     needs: str
+    acts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +191,10 @@ def _ended(ended: Ended, seen: Seen) -> Concern:
         f", of {_whose(ended, seen.troubles)}.",
     )
     kind = "dead" if is_dead else "failed"
+    action = "Look and mark" if ended.error_code == UNCONFIRMED else "Look and retry"
     return Concern(
         *("bad" if is_dead else "wait", f"{many} {what} in the last hour", told),
-        *(undelivered_address(kind, seen.now), "Look and retry", "notifications.view_deadletter"),
+        *(undelivered_address(kind, seen.now), action, "notifications.view_deadletter", OPERATE),
     )
 
 
@@ -223,10 +228,10 @@ def _bulk_acts(acts: Sequence[ActInHand]) -> Iterator[Concern]:
         who: Said = (f"begun by {row.actor} ", row.created_at, f", {done}")
         link, needs = reverse("admin:bulk-act", args=[row.pk]), "notifications.view_bulkact"
         if row.status == BulkStatus.FAILED:
-            yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs)
+            yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs, act.operate)
         elif row.status == BulkStatus.STOPPED:
             stopped: Said = (f"by {act.stopped_by} ", act.stopped_at, "; ") if act.stopped_at else ()
-            yield Concern("wait", f"{what} is stopped", (*stopped, *who), link, "Resume it", needs)
+            yield Concern("wait", f"{what} is stopped", (*stopped, *who), link, "Resume it", needs, act.operate)
         elif act.silent_seconds is not None:
             told: Said = (*who, "; no worker on it for ", timedelta(seconds=act.silent_seconds))
             yield Concern("bad", f"{what} stands still", told, link, "Look", needs)

@@ -13,11 +13,14 @@ from django.db import connection
 
 from notifications.channel import Channel, Priority
 from notifications.models import Client
+from notifications.outcome import NOT_DELIVERED
 from notifications.providers.registry import usual_lookup
 from notifications.status import Status
 
 COUNTED_MOST = 2_000
-"""How many of a status are looked at that ended undelivered within the last hour."""
+"""How many of a status are counted that ended undelivered within the last hour."""
+LOOKED_MOST = 10_000
+"""How many are looked at for that: those that an operator has just marked as not delivered are no news to anybody."""
 UNCONFIRMED_SECONDS = 300.0
 """Providers mostly know within a minute or two what became of a send; what is in doubt for longer is told."""
 SETTLINGS = 2
@@ -40,8 +43,10 @@ SELECT oldest.id, client.name, oldest.channel, oldest.due_at, extract(epoch FROM
 _ENDED = """
 SELECT channel, last_used_provider, last_error_code, client_id, count(*), min(finished_at) FROM (
        SELECT channel, last_used_provider, last_error_code, client_id, finished_at
-         FROM notifications_notification WHERE status = '{status}' AND finished_at > now() - interval '1 hour'
-        ORDER BY finished_at DESC, id DESC LIMIT %(most)s) AS latest
+         FROM (SELECT id, channel, last_used_provider, last_error_code, client_id, finished_at
+                 FROM notifications_notification WHERE status = '{status}' AND finished_at > now() - interval '1 hour'
+                ORDER BY finished_at DESC, id DESC LIMIT %(looked)s) AS ended
+        WHERE last_error_code <> %(decided)s ORDER BY finished_at DESC, id DESC LIMIT %(most)s) AS latest
  GROUP BY 1, 2, 3, 4
 """
 # Index notification_undelivered, from the oldest; then one row of the answers for each provider.
@@ -189,7 +194,8 @@ def _ended(status: Status) -> Ended | None:
     causes: dict[tuple[str, str, str], int] = {}
     clients: dict[UUID, int] = {}
     since: datetime | None = None
-    for channel, provider, code, client_id, count, first in _rows(_ENDED.format(status=status), most=COUNTED_MOST):
+    bounds = {"most": COUNTED_MOST, "looked": LOOKED_MOST, "decided": NOT_DELIVERED}
+    for channel, provider, code, client_id, count, first in _rows(_ENDED.format(status=status), **bounds):
         causes[channel, provider, code] = causes.get((channel, provider, code), 0) + count
         clients[client_id] = clients.get(client_id, 0) + count
         since = first if since is None else min(since, first)

@@ -17,6 +17,7 @@ from notifications import queue, services
 from notifications.breaker import BreakerRule, Calls
 from notifications.channel import Channel
 from notifications.models import ActorKind, BulkAct, LookUp, Pause, ProviderHealth, Receipt, Worker
+from notifications.models import Client as Shop
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifyq.overview import figures
@@ -188,6 +189,28 @@ def test_attention__ended_undelivered__tells_cause_since_and_whose(
     listed = viewer.get(link.replace("&amp;", "&")).content.decode()
     assert listed.count("http_503") >= 3
     assert "old</" not in listed
+
+
+def test_attention__marked_by_operators__is_no_alarm(viewer: Client) -> None:
+    alive()
+    NotificationFactory.create_batch(3, status=Status.FAILED, last_error_code="not_delivered")
+    assert told(viewer) == []
+    NotificationFactory(status=Status.FAILED, last_error_code="http_400")
+    assert only(viewer)[0].startswith("1 failure in the last hour")
+
+
+@pytest.mark.parametrize(
+    ("role", "code", "action"),
+    [
+        (Role.VIEWER, "http_503", "Look"),
+        (Role.OPERATOR, "http_503", "Look and retry"),
+        (Role.OPERATOR, "UNCONFIRMED", "Look and mark"),
+    ],
+)
+def test_attention__ended_undelivered__asks_for_what_fits_and_is_allowed(role: Role, code: str, action: str) -> None:
+    alive()
+    NotificationFactory(status=Status.DEAD_LETTERED, last_error_code=code)
+    assert only(person(role, "somebody"))[0].endswith(f"of {Shop.objects.get().name}. {action}")
 
 
 @pytest.mark.parametrize("asked", [False, True])
