@@ -20,7 +20,7 @@ from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
-from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles, Unconfirmed
+from notifyq.overview.troubles import Disabled, Ended, Kept, OldestDue, Troubles, Unconfirmed
 from notifyq.roles import OPERATE
 
 DUE_SECONDS = 60.0
@@ -111,8 +111,17 @@ def _nobody_delivers(seen: Seen) -> Iterator[Concern]:
 def _paused(pause: Pause, troubles: Troubles) -> Concern:
     whose = troubles.client_names.get(pause.value, pause.value) if pause.scope == PauseScope.CLIENT else pause.value
     why = f": {pause.reason}" if pause.reason else ""
-    told: Said = (f"by {pause.created_by} since ", pause.created_at, why)
+    told: Said = (f"by {pause.created_by} since ", pause.created_at, why, _waits_behind(pause, troubles))
     return _at("bad", f"Paused: {pause.scope} {whose}".strip(), told, "pause", "Pauses")
+
+
+def _waits_behind(pause: Pause, troubles: Troubles) -> str:
+    """Empty where nothing does yet."""
+    kept = troubles.kept.get(pause.pk)
+    if kept is None:
+        return ""
+    whose = "" if pause.scope == PauseScope.CLIENT else f", of {_whose(kept, troubles)}"
+    return f". {kept.count:,}{'+' if kept.is_bounded else ''} due wait for its end{whose}."
 
 
 def _providers(seen: Seen) -> Iterator[Concern]:
@@ -210,7 +219,7 @@ def _unconfirmed(doubt: Unconfirmed, troubles: Troubles) -> Concern:
     return Concern("wait", title, told, link, "Look", "notifications.view_notification")
 
 
-def _whose(many: Ended | Unconfirmed, troubles: Troubles) -> str:
+def _whose(many: Ended | Kept | Unconfirmed, troubles: Troubles) -> str:
     others = f" and {_count(many.client_count, 'other client')}" if many.client_count else ""
     return f"{troubles.client_names.get(str(many.client_id), 'a client that is gone')}{others}"
 

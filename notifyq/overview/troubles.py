@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db import connection
 
 from notifications.channel import Channel, Priority
-from notifications.models import Client
+from notifications.models import Client, Pause
 from notifications.outcome import NOT_DELIVERED
+from notifications.pausing import PauseScope
 from notifications.providers.registry import usual_lookup
 from notifications.status import Status
 
@@ -25,6 +26,9 @@ UNCONFIRMED_SECONDS = 300.0
 """Providers mostly know within a minute or two what became of a send; what is in doubt for longer is told."""
 SETTLINGS = 2
 """Where a provider settles slowly, it is told after so many of its settling times: one, and some questions."""
+PAUSES_MOST = 20
+KEPT_MOST = 1_000
+"""Of so many pauses it is counted what they keep, of each so many."""
 RECEIPTS_MOST = 1_000
 ENDPOINTS_MOST = 5
 
@@ -65,6 +69,14 @@ SELECT late.*, said.found, said.error_code, said.error_message FROM (
        SELECT found, error_code, error_message FROM notifications_lookup
         WHERE notification_id = late.oldest_id ORDER BY last_asked_at DESC LIMIT 1) AS said ON TRUE
  ORDER BY late.provider
+"""
+# Index notification_parked, from its entry for each pause; and the rows, for whose they are.
+_KEPT = """
+SELECT p, kept.client_id, count(*) FROM unnest(%(pauses)s::uuid[]) AS p
+ CROSS JOIN LATERAL (
+       SELECT client_id FROM notifications_notification WHERE parked_by = p ORDER BY rank, due_at, id
+        LIMIT %(most)s) AS kept
+ GROUP BY 1, 2
 """
 # Endpoints are few.
 _DISABLED = """
@@ -147,6 +159,19 @@ class Unconfirmed:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What was due and waits until a pause ends; whose most of it is, and how many more clients have some."""
+
+    count: int
+    client_id: UUID
+    client_count: int
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.count >= KEPT_MOST
+
+
+@dataclass(frozen=True, slots=True)
 class Disabled:
     """A webhook endpoint that the service has disabled; `count` of them in all."""
 
@@ -159,9 +184,10 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """All of it; `client_names` of whoever is named by an id."""
+    """All of it; `client_names` of whoever is named by an id, `kept` by pauses that keep something, by their ids."""
 
     oldest_due: OldestDue | None
+    kept: Mapping[UUID, Kept]
     ended: Sequence[Ended]
     unconfirmed: Sequence[Unconfirmed]
     disabled: Sequence[Disabled]
@@ -170,16 +196,32 @@ class Troubles:
     client_names: dict[str, str]
 
 
-def read_troubles(client_ids: Iterable[str]) -> Troubles:
-    """Args: client_ids: further clients whose names are wanted."""
+def read_troubles(pauses: Sequence[Pause]) -> Troubles:
+    """Args: pauses: those in force."""
+    kept = _kept(pauses[:PAUSES_MOST])
     due = _rows(_OLDEST_DUE, priorities=[p.value for p in Priority])
     ended = [e for e in map(_ended, (Status.DEAD_LETTERED, Status.FAILED)) if e]
     unconfirmed = [Unconfirmed(*row) for row in _rows(_UNCONFIRMED, most=COUNTED_MOST, **_patience())]
     disabled = [Disabled(*row) for row in _rows(_DISABLED, most=ENDPOINTS_MOST)]
     ((uncredited, waiting),) = _rows(_RECEIPTS, most=RECEIPTS_MOST)
-    named = {*client_ids, *(str(e.client_id) for e in ended), *(str(u.client_id) for u in unconfirmed)}
+    named = {pause.value for pause in pauses if pause.scope == PauseScope.CLIENT}
+    named |= {str(k.client_id) for k in kept.values()}
+    named |= {*(str(e.client_id) for e in ended), *(str(u.client_id) for u in unconfirmed)}
     names = {str(pk): name for pk, name in Client.objects.filter(pk__in=named).values_list("pk", "name")}
-    return Troubles(OldestDue(*due[0]) if due else None, ended, unconfirmed, disabled, uncredited, waiting, names)
+    return Troubles(OldestDue(*due[0]) if due else None, kept, ended, unconfirmed, disabled, uncredited, waiting, names)
+
+
+def _kept(pauses: Sequence[Pause]) -> dict[UUID, Kept]:
+    if not pauses:
+        return {}
+    parking_ids = {pause.parking_id: pause.pk for pause in pauses}
+    counts: dict[UUID, dict[UUID, int]] = {}
+    for parking_id, client_id, count in _rows(_KEPT, pauses=list(parking_ids), most=KEPT_MOST):
+        counts.setdefault(parking_ids[parking_id], {})[client_id] = count
+    return {
+        pause_id: Kept(sum(of.values()), max(of, key=lambda client_id: of[client_id]), len(of) - 1)
+        for pause_id, of in counts.items()
+    }
 
 
 def _patience() -> dict[str, Any]:

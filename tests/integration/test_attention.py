@@ -170,6 +170,21 @@ def test_attention__pauses__say_who_why_and_whose(viewer: Client) -> None:
     assert link == "/admin/notifications/pause/"
 
 
+def test_attention__pause__says_how_many_wait_for_its_end_and_whose(viewer: Client) -> None:
+    alive()
+    shop = ClientFactory(name="web shop")
+    whole = Pause.objects.create(scope="CHANNEL", value="EMAIL", created_by="ada")
+    own = Pause.objects.create(scope="CLIENT", value=str(shop.pk), created_by="ada", reason="they asked")
+    common = {"due_at": ago(900), "waiting_reason": "PAUSED"}
+    NotificationFactory.create_batch(3, client=shop, parked_by=whole.parking_id, **common)
+    NotificationFactory(parked_by=whole.parking_id, **common)
+    NotificationFactory.create_batch(2, client=shop, parked_by=own.parking_id, **common)
+    (all_told, _), (own_told, _) = told(viewer)
+    assert re.search(r"UTC\. 4 due wait for its end, of web shop and 1 other client\. ", all_told)
+    assert "they asked. 2 due wait for its end. " in own_told
+    assert "oldest due but 6 wait behind pauses" in words(page_of(viewer))
+
+
 @pytest.mark.parametrize(
     ("status", "noun", "kind"), [(Status.DEAD_LETTERED, "dead letter", "dead"), (Status.FAILED, "failure", "failed")]
 )
