@@ -240,7 +240,7 @@ def _bulk_acts(acts: Sequence[ActInHand]) -> Iterator[Concern]:
             yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs, act.operate)
         elif row.status == BulkStatus.STOPPED:
             stopped: Said = (f"by {act.stopped_by} ", act.stopped_at, "; ") if act.stopped_at else ()
-            yield Concern("wait", f"{what} is stopped", (*stopped, *who), link, "Resume it", needs, act.operate)
+            yield Concern("wait", f"{what} is stopped", (*stopped, *who, "."), link, "Resume it", needs, act.operate)
         elif act.silent_seconds is not None:
             told: Said = (*who, "; no worker on it for ", timedelta(seconds=act.silent_seconds))
             yield Concern("bad", f"{what} stands still", told, link, "Look", needs)
