@@ -147,6 +147,8 @@ class Provider(ABC):
         channels: what it can carry.
         name: the instance's name in a chain, such as `sandbox` or `sandbox:a`; stored on attempts.
         capabilities: see `Capabilities`.
+        usual_lookup: how its vendor can be asked, as far as that is known without its settings: they may turn it off,
+            or wait longer. None when it never can, or where the adapter does not say.
         setting_names: what its settings are called. None where the adapter does not say: then whatever begins like
             them is taken to be one.
     """
@@ -154,6 +156,7 @@ class Provider(ABC):
     kind: ClassVar[str]
     channels: ClassVar[frozenset[Channel]]
     setting_names: ClassVar[SettingNames | None] = None
+    usual_lookup: ClassVar[Lookup | None] = None
 
     def __init__(self, name: str, capabilities: Capabilities) -> None:
         self.name = name

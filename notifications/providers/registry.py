@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from notifications.errors import ConfigurationError
-from notifications.providers.base import Provider, ProviderSettings
+from notifications.providers.base import Lookup, Provider, ProviderSettings
 
 ADAPTERS: dict[str, str] = {
     "apns": "notifications.providers.push.apns:ApnsProvider",
@@ -53,6 +53,12 @@ def built_in(name: str) -> type[Provider] | None:
     """The adapter of `name` where it is one of this project's own; needs no settings."""
     kind = name.partition(":")[0]
     return _load(kind, ADAPTERS[kind]) if kind in ADAPTERS else None
+
+
+def usual_lookup(name: str) -> Lookup | None:
+    """How the vendor of `name` can be asked, its settings left aside; None where that cannot be said without them."""
+    adapter = built_in(name)
+    return adapter.usual_lookup if adapter else None
 
 
 def kinds(settings: ProviderSettings) -> set[str]:

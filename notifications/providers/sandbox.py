@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
 from notifications.channel import Channel
@@ -15,8 +16,7 @@ from notifications.verdict import Finding, Verdict
 
 DEFAULT_URL = "http://127.0.0.1:8026"
 _KEPT_SECONDS = 10 * 365 * 86_400.0  # it keeps keys until it is emptied
-_LOOKUP_SETTLE_SECONDS = 1.0
-_LOOKUP_HORIZON_SECONDS = 86_400.0
+_LOOKUP = Lookup(FoundBy.KEY, settle_seconds=1.0, horizon_seconds=86_400.0)
 _REFUSALS = frozenset({"recipient_rejected", "content_rejected", "invalid_message"})
 
 
@@ -28,6 +28,7 @@ class SandboxProvider(HttpProvider):
 
     kind = "sandbox"
     channels = frozenset({Channel.EMAIL, Channel.SMS, Channel.PUSH})
+    usual_lookup: ClassVar[Lookup | None] = _LOOKUP
     setting_names = SettingNames(
         optional=("URL", "DEDUPE", "LOOKUP", "LOOKUP_SETTLE_SECONDS"),
         needed_with_label={"URL": "http://127.0.0.1:8027"},
@@ -44,8 +45,8 @@ class SandboxProvider(HttpProvider):
         url = settings.url(f"{prefix}_URL", DEFAULT_URL if name == cls.kind else None)
         dedupes = settings.flag(f"{prefix}_DEDUPE", default=True)
         can_be_asked = settings.flag(f"{prefix}_LOOKUP", default=True)
-        settle_seconds = settings.number(f"{prefix}_LOOKUP_SETTLE_SECONDS", _LOOKUP_SETTLE_SECONDS)
-        lookup = Lookup(FoundBy.KEY, settle_seconds, _LOOKUP_HORIZON_SECONDS) if can_be_asked else None
+        settle_seconds = settings.number(f"{prefix}_LOOKUP_SETTLE_SECONDS", _LOOKUP.settle_seconds)
+        lookup = replace(_LOOKUP, settle_seconds=settle_seconds) if can_be_asked else None
         return cls(name, Capabilities(_KEPT_SECONDS if dedupes else None, lookup=lookup), url)
 
     def send(self, message: Message, *, timeout_seconds: float) -> Verdict:

@@ -15,8 +15,11 @@ from notifyq.leasing import Arrays
 # One statement, since a bulk act records a thousand at once: `bulk_create` takes longer for them than all the rest.
 _RECORD = """
 INSERT INTO notifications_operatoraction (notification_id, action, actor_kind, actor, reason, status_before, details)
-SELECT v.id, %s::text, %s::text, %s::text, %s::text, v.status, %s::jsonb FROM {source}
+SELECT v.id, %s::text, %s::text, %s::text, %s::text, v.status, %s::jsonb || v.own::jsonb
+  FROM {source}
 """
+
+_NONE: Mapping[UUID, Mapping[str, object]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,24 @@ class Act:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-def record(action: Action, act: Act | None, before: Sequence[tuple[UUID, str]]) -> None:
+def record(
+    action: Action,
+    act: Act | None,
+    before: Sequence[tuple[UUID, str]],
+    own: Mapping[UUID, Mapping[str, object]] = _NONE,
+) -> None:
     """Record one act on each of the notifications; with None it was no operator's, and nothing is recorded.
 
     Args:
         before: (id, status it had), of rows that the present transaction has changed.
+        own: by id, what goes into the details of that one alone.
 
     Transaction: the caller's.
     """
     if act is None or not before:
         return
-    arrays = Arrays({"id": "uuid", "status": "text"}, [(identity, str(status)) for identity, status in before])
+    rows = [(identity, str(status), json.dumps(dict(own.get(identity, {})))) for identity, status in before]
+    arrays = Arrays({"id": "uuid", "status": "text", "own": "text"}, rows)
     with connection.cursor() as cursor:
         cursor.execute(
             _RECORD.format(source=arrays.source("v")),

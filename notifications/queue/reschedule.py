@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from notifications.models import Action, Notification
 from notifications.queue.acts import Act, record
 from notifications.queue.admission import drop_reserved_slots
 from notifications.status import Status, WaitingReason
+from notifyq.runtime.instants import rfc3339
 from notifyq.runtime.wakeup import ring_after_commit
 
 
@@ -25,7 +27,7 @@ def reschedule(notification_id: UUID, send_at: datetime, *, later: bool, act: Ac
     Args:
         send_at: aware.
         later: it lies in the future.
-        act: whose doing it was, when it was an operator's.
+        act: whose doing it was, when it was an operator's; its record has both times.
 
     Returns:
         Whether this call did it. True means that it is not sent before that time.
@@ -39,9 +41,10 @@ def reschedule(notification_id: UUID, send_at: datetime, *, later: bool, act: Ac
         unconfirmed_provider="",
     )
     with transaction.atomic():
+        before = _send_times(waiting.select_for_update(no_key=True)) if act else {}
         changed = _move(waiting, send_at, WaitingReason.SCHEDULED if later else "")
         if changed:
-            _follow_up([notification_id], act)
+            _follow_up([notification_id], send_at, before, act)
     return changed == 1
 
 
@@ -50,8 +53,10 @@ def reschedule_locked(ids: Sequence[UUID], send_at: datetime, *, act: Act | None
     if ids:
         later = GreaterThan(Value(send_at, DateTimeField()), Now())
         reason = Case(When(later, then=Value(WaitingReason.SCHEDULED)), default=Value(""))
-        _move(Notification.objects.filter(id__any=ids, status=Status.PENDING), send_at, reason)
-        _follow_up(ids, act)
+        waiting = Notification.objects.filter(id__any=ids, status=Status.PENDING)
+        before = _send_times(waiting) if act else {}
+        _move(waiting, send_at, reason)
+        _follow_up(ids, send_at, before, act)
 
 
 def _move(rows: QuerySet[Notification], send_at: datetime, waiting_reason: str | Case) -> int:
@@ -65,7 +70,14 @@ def _move(rows: QuerySet[Notification], send_at: datetime, waiting_reason: str |
     )
 
 
-def _follow_up(ids: Sequence[UUID], act: Act | None) -> None:
+def _send_times(rows: QuerySet[Notification]) -> dict[UUID, datetime]:
+    return dict(rows.values_list("pk", "send_at"))
+
+
+def _follow_up(ids: Sequence[UUID], send_at: datetime, before: Mapping[UUID, datetime], act: Act | None) -> None:
     drop_reserved_slots(ids)
-    record(Action.RESCHEDULE, act, [(identity, Status.PENDING) for identity in ids])
+    if act is not None:
+        said = replace(act, details={**act.details, "sendAt": rfc3339(send_at)})
+        own = {identity: {"previousSendAt": rfc3339(at)} for identity, at in before.items()}
+        record(Action.RESCHEDULE, said, [(identity, Status.PENDING) for identity in ids], own)
     ring_after_commit()

@@ -15,7 +15,6 @@ from notifications.request.times import Schedule, read_timing, resolve
 from notifications.services.acts import TRIES, act_of, log_act, read_reason
 from notifications.services.cancel import refuse_when_decided
 from notifications.status import Status
-from notifyq.runtime.instants import rfc3339
 
 NOT_BEFORE_EXPIRY = "must be before the time of expiry of this notification"
 _PAIR = ("send_at", "delay_seconds")
@@ -52,7 +51,7 @@ def reschedule(
     """
     given = {"send_at": send_at, "delay_seconds": delay_seconds}
     schedule, told = _read(given, reason)
-    act = act_of(actor, told, {"sendAt": rfc3339(schedule.send_at)})
+    act = act_of(actor, told)
     for _ in range(TRIES):
         present = selectors.one(notification_id, client)
         refuse_when_decided(present)

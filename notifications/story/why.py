@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from notifications.channel import OnUnconfirmed
 from notifications.outages import Outage
 from notifications.outcome import BUG, LOST, NOT_DELIVERED, UNCONFIRMED
 from notifications.status import Status, WaitingReason
@@ -45,6 +46,8 @@ class Facts:
         pause: the one in force that keeps it, or would as soon as it is due.
         outage: what keeps it, as no provider could take it, or would if it were due.
         asked_at, asked_count: how often its provider was asked what became of it, and when last.
+        is_askable: it can be asked; otherwise it has left the chain, or its look-ups are off.
+        decided_at: from then on `on_unconfirmed` decides; None when that is not known.
         workers_alive: of those that would take it, how many were heard of just now.
         last_act: of an operator.
     """
@@ -72,6 +75,9 @@ class Facts:
     outage: Outage | None = None
     asked_at: datetime | None = None
     asked_count: int = 0
+    is_askable: bool = True
+    decided_at: datetime | None = None
+    on_unconfirmed: OnUnconfirmed = OnUnconfirmed.RETRY
     workers_alive: int = 0
     last_act: ActFacts | None = None
 
@@ -181,7 +187,38 @@ def _processing(facts: Facts, now: datetime) -> Said:
     return (*held, ", with a lease until ", facts.lease_expires_at, ".")
 
 
+def until_when(facts: Facts, now: datetime) -> Said:
+    """Of one that is RECONCILING: why nobody can act on it yet, and what ends that, at the latest when."""
+    name = facts.unconfirmed_provider
+    if facts.is_askable:
+        asked = f"Nothing while {name} is asked: it may have been sent, and its answer ends the doubt. "
+        known = f"{name} can know no more"
+    else:
+        asked = f"Nothing yet: it may have been sent, and {name} cannot be asked. "
+        known = "its hour is over"
+    if facts.decided_at is None:
+        return (f"{asked}Once {known}, onUnconfirmed decides: {_undecided(facts)}",)
+    if facts.decided_at <= now:
+        return (f"{asked}As {known}, onUnconfirmed decides when its turn comes: {_undecided(facts)}",)
+    return (f"{asked}From ", facts.decided_at, f" on, when {known}, onUnconfirmed decides: {_undecided(facts)}")
+
+
+def _undecided(facts: Facts) -> str:
+    held = "it becomes a dead letter, to be marked or retried here."
+    if facts.on_unconfirmed is OnUnconfirmed.HOLD:
+        return f"with HOLD {held}"
+    if facts.attempt_count >= facts.max_attempts:
+        return f"with RETRY, but no attempt left, {held}"
+    if facts.expires_at is not None and facts.decided_at is not None and facts.expires_at <= facts.decided_at:
+        return f"with RETRY, but its time to live over by then, {held}"
+    return "with RETRY it is sent again, which may be a second copy."
+
+
 def _reconciling(facts: Facts, now: datetime) -> Said:
+    if not facts.is_askable:
+        turn: Said = ("at ", facts.due_at, ".") if facts.due_at > now else ("in a moment.",)
+        cannot = "it cannot be asked, as it has left the chain or its look-ups are off"
+        return (f"The answer of {facts.unconfirmed_provider} was lost, and {cannot}: its turn comes ", *turn)
     lost = f"The answer of {facts.unconfirmed_provider} was lost, and it is asked what became of the send: "
     next_ask: Said = ("next at ", facts.due_at, ".") if facts.due_at > now else ("next in a moment.",)
     if facts.asked_at is None:

@@ -14,6 +14,7 @@ from notifications import heartbeats
 from notifications.breaker import BreakerState
 from notifications.heartbeats import WorkerState
 from notifications.models import BulkStatus, Pause, ProviderHealth
+from notifications.outcome import UNCONFIRMED
 from notifications.pausing import PauseScope
 from notifications.selectors import BreakerView
 from notifications.status import Status
@@ -21,12 +22,15 @@ from notifications.story.said import Said
 from notifyq.overview.acts import ActInHand
 from notifyq.overview.endpoints import ENDPOINTS_MOST as FAILING_MOST
 from notifyq.overview.endpoints import Failing
-from notifyq.overview.troubles import Disabled, Ended, OldestDue, Troubles
+from notifyq.overview.troubles import Disabled, Ended, Kept, OldestDue, Troubles, Unconfirmed
+from notifyq.roles import OPERATE
 from webhooks.selectors import COUNTED_MOST
 
 DUE_SECONDS = 60.0
 """What is due for longer is told even while workers are at work."""
 SHOWN_MOST = 20
+_SAME_MOMENT = timedelta(seconds=1)
+"""Tripping what still works puts it out of use: that is one event, written with two instants."""
 _PLACES = {
     "worker": "notifications.view_worker",
     "pause": "notifications.view_pause",
@@ -44,6 +48,7 @@ class Concern:
         told: why, since when and whose.
         link, action: where it can be acted upon.
         needs: the permission to go there.
+        acts: the permission to do there what `action` says; empty when that is only to look.
     """
 
     tone: str
@@ -52,6 +57,7 @@ class Concern:
     link: str
     action: str
     needs: str
+    acts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,7 @@ def concerns(seen: Seen) -> list[Concern]:
         *_providers(seen),
         *_oldest_due(seen),
         *(_ended(ended, seen) for ended in seen.troubles.ended),
+        *(_unconfirmed(doubt, seen.troubles) for doubt in seen.troubles.unconfirmed),
         *_bulk_acts(seen.acts),
         *_webhooks(seen),
         *_receipts(seen.troubles),
@@ -107,8 +114,17 @@ def _nobody_delivers(seen: Seen) -> Iterator[Concern]:
 def _paused(pause: Pause, troubles: Troubles) -> Concern:
     whose = troubles.client_names.get(pause.value, pause.value) if pause.scope == PauseScope.CLIENT else pause.value
     why = f": {pause.reason}" if pause.reason else ""
-    told: Said = (f"by {pause.created_by} since ", pause.created_at, why)
+    told: Said = (f"by {pause.created_by} since ", pause.created_at, why, _waits_behind(pause, troubles))
     return _at("bad", f"Paused: {pause.scope} {whose}".strip(), told, "pause", "Pauses")
+
+
+def _waits_behind(pause: Pause, troubles: Troubles) -> str:
+    """Empty where nothing does yet."""
+    kept = troubles.kept.get(pause.pk)
+    if kept is None:
+        return ""
+    whose = "" if pause.scope == PauseScope.CLIENT else f", of {_whose(kept, troubles)}"
+    return f". {kept.count:,}{'+' if kept.is_bounded else ''} due wait for its end{whose}."
 
 
 def _providers(seen: Seen) -> Iterator[Concern]:
@@ -137,16 +153,24 @@ def _provider(rows: Sequence[ProviderHealth], served: set[str]) -> Concern:
     none_left = f" No provider of {_listed(left_out)} is left." if left_out else ""
     state = "tripped" if first.tripped else "out of use"
     title = f"{first.provider} is {state} on {_listed(row.channel for row in rows)}"
-    why: Said
+    since = min(row.failing_since or row.updated_at for row in rows)
+    told: Said
     if first.tripped:
-        why = (f"by {first.acted_by or 'an operator'}", _colon(first.act_reason))
+        told = (*_tripped(rows, since), none_left)
     else:
-        why = ("last error ", _error(last))
-    told: Said = ("since ", min(row.failing_since or row.updated_at for row in rows), ", ", *why, ".", none_left)
+        told = ("since ", since, ", last error ", _error(last), ".", none_left)
     if len(rows) > 1:
         return _at("bad" if left_out else "wait", title, told, "providerhealth", "Providers")
     link = reverse("admin:notifications_providerhealth_change", args=[first.pk])
     return Concern("bad" if left_out else "wait", title, told, link, "The breaker", _PLACES["providerhealth"])
+
+
+def _tripped(rows: Sequence[ProviderHealth], since: datetime) -> Said:
+    """Args: since: out of use without a break, perhaps from before somebody tripped it."""
+    first = min(rows, key=lambda row: row.acted_at or row.updated_at)
+    at = first.acted_at or first.updated_at
+    before: Said = (" It was out of use before, since ", since, ".") if at - since > _SAME_MOMENT else ()
+    return (f"by {first.acted_by or 'an operator'} ", at, f"{_colon(first.act_reason)}.", *before)
 
 
 def _error(row: ProviderHealth) -> str:
@@ -174,16 +198,33 @@ def _ended(ended: Ended, seen: Seen) -> Concern:
     what = ("dead letter" if is_dead else "failure") + ("" if ended.count == 1 else "s")
     through = f" through {ended.provider}" if ended.provider else ""
     share = "all" if ended.cause_count == ended.count else f"{ended.cause_count:,}"
-    others = f" and {_count(ended.client_count, 'other client')}" if ended.client_count else ""
     told: Said = (
         *("since ", ended.since, f", {share} {ended.error_code or 'without an error code'}{through} ({ended.channel})"),
-        f", of {seen.troubles.client_names.get(str(ended.client_id), 'a client that is gone')}{others}.",
+        f", of {_whose(ended, seen.troubles)}.",
     )
     kind = "dead" if is_dead else "failed"
+    action = "Look and mark" if ended.error_code == UNCONFIRMED else "Look and retry"
     return Concern(
         *("bad" if is_dead else "wait", f"{many} {what} in the last hour", told),
-        *(undelivered_address(kind, seen.now), "Look and retry", "notifications.view_deadletter"),
+        *(undelivered_address(kind, seen.now), action, "notifications.view_deadletter", OPERATE),
     )
+
+
+def _unconfirmed(doubt: Unconfirmed, troubles: Troubles) -> Concern:
+    many = f"{doubt.count:,}{'+' if doubt.is_bounded else ''}"
+    if doubt.found is None:
+        said = "it was not asked yet what became of them"
+    else:
+        said = f"of the oldest it said {doubt.found}{_colon(doubt.error_code or '')}{_colon(doubt.error_message or '')}"
+    told: Said = ("the oldest since ", doubt.since, f" ({doubt.channels}), of {_whose(doubt, troubles)}; {said}.")
+    link = f"{reverse('admin:notifications_notification_changelist')}?status={Status.RECONCILING}"
+    title = f"{many} unconfirmed through {doubt.provider} for long"
+    return Concern("wait", title, told, link, "Look", "notifications.view_notification")
+
+
+def _whose(many: Ended | Kept | Unconfirmed, troubles: Troubles) -> str:
+    others = f" and {_count(many.client_count, 'other client')}" if many.client_count else ""
+    return f"{troubles.client_names.get(str(many.client_id), 'a client that is gone')}{others}"
 
 
 def undelivered_address(kind: str, now: datetime) -> str:
@@ -196,12 +237,13 @@ def _bulk_acts(acts: Sequence[ActInHand]) -> Iterator[Concern]:
     for act in acts:
         row, what = act.row, f"The bulk act \u201c{act.what}\u201d"
         done = f"{row.done_count:,}{'' if row.previewed_count is None else f' of {row.previewed_count:,}'} done"
-        who: Said = (f"by {row.actor} ", row.created_at, f", {done}")
+        who: Said = (f"begun by {row.actor} ", row.created_at, f", {done}")
         link, needs = reverse("admin:bulk-act", args=[row.pk]), "notifications.view_bulkact"
         if row.status == BulkStatus.FAILED:
-            yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs)
+            yield Concern("bad", f"{what} failed", (*who, _colon(row.failure)), link, "Resume it", needs, act.operate)
         elif row.status == BulkStatus.STOPPED:
-            yield Concern("wait", f"{what} is stopped", who, link, "Resume it", needs)
+            stopped: Said = (f"by {act.stopped_by} ", act.stopped_at, "; ") if act.stopped_at else ()
+            yield Concern("wait", f"{what} is stopped", (*stopped, *who, "."), link, "Resume it", needs, act.operate)
         elif act.silent_seconds is not None:
             told: Said = (*who, "; no worker on it for ", timedelta(seconds=act.silent_seconds))
             yield Concern("bad", f"{what} stands still", told, link, "Look", needs)

@@ -11,17 +11,19 @@ WIDTH, HEIGHT = 960.0, 120.0
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """How far back a chart goes, and how wide its bars are."""
+    """How far back a chart goes, and how wide its bars are, which `step_title` says."""
 
     name: str
     title: str
     step: timedelta
+    step_title: str
     bars: int
     shows_days: bool = False
 
-    def marks(self, since: datetime) -> tuple[datetime, datetime, datetime]:
-        """The instants that the axis names: where the first bar begins, the middle, and where the last one ends."""
-        return since, since + self.step * self.bars / 2, since + self.step * self.bars
+    def marks(self, since: datetime) -> tuple[datetime, datetime]:
+        """The instants that the axis names: where the first bar begins, and the middle. The last bar is of the step
+        that is not over yet, so there the axis says `now`."""
+        return since, since + self.step * self.bars / 2
 
     def since(self, now: datetime) -> datetime:
         """The beginning of the first bar: bars begin at whole steps, so that they stay where they are while time
@@ -34,9 +36,9 @@ class Span:
 SPANS = {
     span.name: span
     for span in (
-        Span("hour", "last hour", timedelta(minutes=1), 60),
-        Span("day", "last day", timedelta(minutes=15), 96),
-        Span("week", "last week", timedelta(hours=2), 84, shows_days=True),
+        Span("hour", "last hour", timedelta(minutes=1), "minute", 60),
+        Span("day", "last day", timedelta(minutes=15), "15 minutes", 96),
+        Span("week", "last week", timedelta(hours=2), "2 hours", 84, shows_days=True),
     )
 }
 
@@ -63,12 +65,12 @@ class Chart:
     """One series over time.
 
     Attributes:
-        top_per_minute: what a bar of full height stands for.
+        top_count: what a bar of full height stands for.
     """
 
     bars: Sequence[Bar]
     total: int
-    top_per_minute: float
+    top_count: int
 
 
 def chart(span: Span, since: datetime, counts: Iterable[tuple[datetime, int]]) -> Chart:
@@ -85,7 +87,7 @@ def chart(span: Span, since: datetime, counts: Iterable[tuple[datetime, int]]) -
         for step, count in sorted(by_step.items())
         if 0 <= step < span.bars and count
     ]
-    return Chart(bars, sum(bar.count for bar in bars), most / minutes)
+    return Chart(bars, sum(bar.count for bar in bars), most)
 
 
 def _bar(step: int, count: int, most: int, width: float, at: datetime, per_minute: float) -> Bar:

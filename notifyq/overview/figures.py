@@ -12,7 +12,6 @@ from django.db import connection
 from notifications import counting, heartbeats, selectors
 from notifications.channel import Channel, Priority
 from notifications.heartbeats import WorkerState
-from notifications.pausing import PauseScope
 from notifications.selectors import BreakerView
 from notifications.status import Status
 from notifyq.overview.acts import ActInHand, in_hand
@@ -58,7 +57,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Everything on the page. None stands for what could not be read now, or does not exist yet."""
+    """Everything on the page. None stands for what could not be read now, or does not exist yet.
+
+    Attributes:
+        kept_count: how many pauses keep, as far as it was counted.
+        lateness_seconds, lateness_of: of the newest first attempts, sent or not, and how many those are.
+    """
 
     now: datetime
     depths: Sequence[Depth]
@@ -76,6 +80,9 @@ class Overview:
     ended: Mapping[Status, Ended]
     concerns: Sequence[Concern]
     is_incomplete: bool
+    kept_count: int
+    unconfirmed_age_seconds: float
+    has_late_unconfirmed: bool
 
     @property
     def oldest_due_age_seconds(self) -> float | None:
@@ -114,6 +121,9 @@ def _read(span: Span, figures: _Figures) -> Overview:
         ended={ended.status: ended for ended in seen.troubles.ended},
         concerns=concerns(seen),
         is_incomplete=bool(figures.one("notifyq_scrape_failed")),
+        kept_count=sum(kept.count for kept in seen.troubles.kept.values()),
+        unconfirmed_age_seconds=figures.one("notifyq_reconciling_oldest_age_seconds") or 0.0,
+        has_late_unconfirmed=bool(seen.troubles.unconfirmed),
     )
 
 
@@ -122,7 +132,7 @@ def _seen(now: datetime, figures: _Figures) -> Seen:
     pauses = list(selectors.active_pauses())
     return Seen(
         now=now,
-        troubles=read_troubles(pause.value for pause in pauses if pause.scope == PauseScope.CLIENT),
+        troubles=read_troubles(pauses),
         workers=workers,
         pauses=pauses,
         breakers=selectors.breakers(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,7 @@ def context(request: HttpRequest) -> dict[str, Any]:
         overview = read(span)
     except DatabaseError:
         return shown | {"overview": None}
-    concerns = [_for(concern, request.user.has_perm(SEE_PRIVATE)) for concern in overview.concerns]
+    concerns = [_for(concern, request.user.has_perm) for concern in overview.concerns]
     seen = [(concern, request.user.has_perm(concern.needs)) for concern in concerns]
     told = [(concern, may_go) for concern, may_go in seen if may_go or concern.needs != BULK]
     return shown | {
@@ -43,9 +44,12 @@ def context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _for(concern: Concern, sees_private: bool) -> Concern:
-    """With the addresses in the words of vendors and people masked for those who may not see them."""
-    if sees_private:
+def _for(concern: Concern, may: Callable[[str], bool]) -> Concern:
+    """With the addresses in the words of vendors and people masked for those who may not see them, and asking nobody to
+    do what they may not."""
+    if concern.acts and not may(concern.acts):
+        concern = replace(concern, action="Look")
+    if may(SEE_PRIVATE):
         return concern
     told = tuple(scrubbed(part) if isinstance(part, str) else part for part in concern.told)
     return replace(concern, title=scrubbed(concern.title), told=told)

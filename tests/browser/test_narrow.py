@@ -19,6 +19,8 @@ LISTS = [pages.NOTIFICATIONS, pages.WEBHOOK_EVENTS, pages.PROVIDERS, pages.BULK_
 LONG_NAME = "A client with quite a long name, Ltd. (production, Frankfurt)"
 _CUT_OFF = "[...document.querySelectorAll('#changelist .results')].some((e) => e.scrollWidth > e.clientWidth + 1)"
 
+_WIDER = "(tables) => tables.filter((t) => t.scrollWidth > t.closest('.nq-panel').clientWidth + 1).length"
+
 
 @pytest.fixture
 def full(db: None) -> None:
@@ -39,6 +41,16 @@ def test_lists__however_wide_the_window__show_all_their_columns(visitors: Visito
     window = visitors.open(Role.OPERATOR, viewport={"width": width, "height": 844})
 
     assert [address for address in LISTS if window.go(address).evaluate(_CUT_OFF)] == []
+
+
+@pytest.mark.usefixtures("full")
+def test_tables__on_a_telephone__are_cards_with_nothing_cut_off(visitors: Visitors) -> None:
+    window = visitors.open(Role.OPERATOR, viewport={"width": 390, "height": 844})
+
+    for address, count in ((pages.BULK_PREVIEW, 1), (pages.REDELIVER_PREVIEW, 1), (pages.FRONT, 2)):
+        cards = window.go(address).locator(".nq-cards")
+        assert (address, cards.count(), cards.evaluate_all(_WIDER)) == (address, count, 0)
+    assert window.page.locator("td[data-label=Why]", has_text="tripped by ada").is_visible()
 
 
 @pytest.mark.usefixtures("full")

@@ -20,6 +20,7 @@ from notifications.models import Notification, OperatorAction
 from notifications.status import Status, WaitingReason
 from notifications.story.acts import Deed
 from notifyq.roles import Role
+from notifyq.runtime.instants import rfc3339
 from tests.support.console import person, words_of
 from tests.support.factories import NotificationFactory, ago
 
@@ -189,7 +190,7 @@ def test_reschedule__by_a_delay__gives_all_the_same_time(console: Client) -> Non
 
 def test_reschedule__sent_twice__moves_them_once(console: Client) -> None:
     row = NotificationFactory()
-    at = ago(-86_400).replace(second=0, microsecond=0)
+    at, before = ago(-86_400).replace(second=0, microsecond=0), row.send_at
     first = confirmed(Deed.RESCHEDULE, row, at=f"{at:%Y-%m-%dT%H:%M}", delay="")
     send(console, first)
 
@@ -197,7 +198,7 @@ def test_reschedule__sent_twice__moves_them_once(console: Client) -> None:
 
     row.refresh_from_db()
     assert row.send_at == at
-    assert OperatorAction.objects.get().details == {"sendAt": f"{at:%Y-%m-%dT%H:%M}:00.000000Z"}
+    assert OperatorAction.objects.get().details == {"sendAt": rfc3339(at), "previousSendAt": rfc3339(before)}
 
 
 def test_reschedule__past_the_time_to_live_of_some__is_asked_again_before_fewer_are_done(console: Client) -> None:

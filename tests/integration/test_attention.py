@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -14,7 +16,8 @@ from django.utils.html import strip_tags
 from notifications import queue, services
 from notifications.breaker import BreakerRule, Calls
 from notifications.channel import Channel
-from notifications.models import BulkAct, Pause, ProviderHealth, Receipt, Worker
+from notifications.models import ActorKind, BulkAct, LookUp, Pause, ProviderHealth, Receipt, Worker
+from notifications.models import Client as Shop
 from notifications.receipts import DeliveryStatus
 from notifications.status import Status
 from notifyq.overview import figures
@@ -127,12 +130,24 @@ def test_attention__breaker_is_open__says_since_when_why_and_what_is_left(viewer
 def test_attention__tripped__says_who_and_why_and_no_older_error(viewer: Client) -> None:
     alive()
     fails(Channel.EMAIL, "a")
+    ProviderHealth.objects.update(failing_since=ago(52))
     services.trip_breaker("EMAIL", "a", reason="their status page says so", by="ada")
     line, _ = only(viewer)
-    assert "a is tripped on EMAIL since" in line
-    assert "by ada: their status page says so." in line
+    said = r"by ada [\d: -]+ UTC: their status page says so\."
+    assert re.search(rf"a is tripped on EMAIL {said} It was out of use before, since", line)
     assert "http_401" not in line
-    assert "tripped by ada: their status page says so" in words(page_of(viewer)).partition("Breaker")[2]
+    row = ProviderHealth.objects.get()
+    assert re.findall(r'datetime="([^"]+)"', page_of(viewer))[:2] == [
+        row.acted_at.isoformat(),
+        row.failing_since.isoformat(),
+    ]
+    assert re.search(f"tripped {said[:-2]}", words(page_of(viewer)).partition("Breaker")[2])
+
+
+def test_attention__tripped_while_it_worked__says_one_time_only(viewer: Client) -> None:
+    alive()
+    services.trip_breaker("EMAIL", "a", reason="", by="ada")
+    assert "out of use before" not in only(viewer)[0]
 
 
 def test_attention__one_provider_out_on_several_channels__is_one_line(viewer: Client) -> None:
@@ -152,6 +167,21 @@ def test_attention__pauses__say_who_why_and_whose(viewer: Client) -> None:
     assert line.startswith("Paused: CLIENT web shop by ada since")
     assert "they asked" in line
     assert link == "/admin/notifications/pause/"
+
+
+def test_attention__pause__says_how_many_wait_for_its_end_and_whose(viewer: Client) -> None:
+    alive()
+    shop = ClientFactory(name="web shop")
+    whole = Pause.objects.create(scope="CHANNEL", value="EMAIL", created_by="ada")
+    own = Pause.objects.create(scope="CLIENT", value=str(shop.pk), created_by="ada", reason="they asked")
+    common = {"due_at": ago(900), "waiting_reason": "PAUSED"}
+    NotificationFactory.create_batch(3, client=shop, parked_by=whole.parking_id, **common)
+    NotificationFactory(parked_by=whole.parking_id, **common)
+    NotificationFactory.create_batch(2, client=shop, parked_by=own.parking_id, **common)
+    (all_told, _), (own_told, _) = told(viewer)
+    assert re.search(r"UTC\. 4 due wait for its end, of web shop and 1 other client\. ", all_told)
+    assert "they asked. 2 due wait for its end. " in own_told
+    assert "oldest due but 6 wait behind pauses" in words(page_of(viewer))
 
 
 @pytest.mark.parametrize(
@@ -175,6 +205,68 @@ def test_attention__ended_undelivered__tells_cause_since_and_whose(
     assert "old</" not in listed
 
 
+def test_attention__marked_by_operators__is_no_alarm(viewer: Client) -> None:
+    alive()
+    NotificationFactory.create_batch(3, status=Status.FAILED, last_error_code="not_delivered")
+    assert told(viewer) == []
+    NotificationFactory(status=Status.FAILED, last_error_code="http_400")
+    assert only(viewer)[0].startswith("1 failure in the last hour")
+
+
+@pytest.mark.parametrize(
+    ("role", "code", "action"),
+    [
+        (Role.VIEWER, "http_503", "Look"),
+        (Role.OPERATOR, "http_503", "Look and retry"),
+        (Role.OPERATOR, "UNCONFIRMED", "Look and mark"),
+    ],
+)
+def test_attention__ended_undelivered__asks_for_what_fits_and_is_allowed(role: Role, code: str, action: str) -> None:
+    alive()
+    NotificationFactory(status=Status.DEAD_LETTERED, last_error_code=code)
+    assert only(person(role, "somebody"))[0].endswith(f"of {Shop.objects.get().name}. {action}")
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_attention__unconfirmed_for_long__tells_how_many_since_whose_and_what_was_said(
+    viewer: Client, asked: bool
+) -> None:
+    alive()
+    doubted = {"status": Status.RECONCILING, "client": ClientFactory(name="web shop")}
+    NotificationFactory(**doubted, unconfirmed_at=ago(200))
+    assert told(viewer) == []
+    oldest, *_ = (NotificationFactory(**doubted, unconfirmed_at=ago(age)) for age in (900, 800, 301))
+    if asked:
+        common = {"cycle": 1, "provider": "sandbox", "found": "UNKNOWN", "asked_count": 9, "first_asked_at": ago(800)}
+        LookUp.objects.create(notification=oldest, error_code="http_503", last_asked_at=ago(700), **common)
+        LookUp.objects.create(notification=oldest, error_code="http_404", last_asked_at=ago(60), **common)
+    line, link = only(viewer)
+    assert line.startswith("3 unconfirmed through sandbox for long the oldest since")
+    said = "of the oldest it said UNKNOWN: http_404." if asked else "it was not asked yet what became of them."
+    assert f"(EMAIL), of web shop; {said}" in line
+    assert link == "/admin/notifications/notification/?status=RECONCILING"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_overview__reconciling__its_tile_has_the_age_of_the_oldest(viewer: Client) -> None:
+    NotificationFactory(status=Status.RECONCILING, unconfirmed_at=ago(720))
+    figures._collector.forget()
+    assert "1reconciling, the oldest for 12 min" in words(page_of(viewer))
+    figures._collector.forget()
+
+
+def test_attention__unconfirmed_at_a_provider_that_settles_slowly__waits_for_two_settlings(
+    viewer: Client, settings: Any
+) -> None:
+    alive()
+    settings.NOTIFYQ = replace(settings.NOTIFYQ, provider_chains={Channel.SMS: ("vonage",)})
+    common = {"status": Status.RECONCILING, "channel": Channel.SMS, "unconfirmed_provider": "vonage"}
+    NotificationFactory(**common, unconfirmed_at=ago(500))
+    assert told(viewer) == []
+    NotificationFactory(**common, unconfirmed_at=ago(700))
+    assert only(viewer)[0].startswith("1 unconfirmed through vonage for long")
+
+
 def test_attention__one_failure__is_singular_and_has_a_tile(viewer: Client) -> None:
     alive()
     NotificationFactory(status=Status.FAILED)
@@ -194,7 +286,7 @@ def test_attention__bulk_acts__failed_stopped_or_still__are_told_to_those_who_ma
         act = begin_bulk(reference=status)
         BulkAct.objects.filter(pk=act.pk).update(status=status, **changes)
     lines = " | ".join(line for line, _ in told(viewer))
-    assert "The bulk act “Retry notifications” failed by ops" in lines
+    assert "The bulk act “Retry notifications” failed begun by ops" in lines
     assert ": DataError" in lines
     assert "The bulk act “Retry notifications” is stopped" in lines
     assert "The bulk act “Retry notifications” stands still" in lines
@@ -202,6 +294,20 @@ def test_attention__bulk_acts__failed_stopped_or_still__are_told_to_those_who_ma
     half.user_permissions.add(Permission.objects.get(codename="view_notification"))
     viewer.force_login(half)
     assert told(viewer) == []
+
+
+def test_attention__bulk_act_is_stopped__says_by_whom_when_and_when_it_began(viewer: Client) -> None:
+    alive()
+    act = begin_bulk()
+    services.stop_bulk(act.pk, services.Actor(ActorKind.USER, "mia"))
+    BulkAct.objects.filter(pk=act.pk).update(created_at=ago(3600))
+    stopped, begun = BulkAct.objects.get().history[-1]["at"], BulkAct.objects.get().created_at.isoformat()
+    line, _ = only(viewer)
+    assert re.search(r"is stopped by mia [\d: -]+ UTC; begun by ops [\d: -]+ UTC, 0", line)
+    page = page_of(viewer)
+    in_hand = page.partition("Bulk acts in hand")[2].partition("</section>")[0]
+    for part in (page, in_hand):
+        assert re.findall(r'datetime="([^"]+)"', part)[:2] == [stopped, begun]
 
 
 def test_attention__without_permission_to_go_there__is_told_without_a_link(viewer: Client, django_user_model) -> None:

@@ -16,6 +16,7 @@ from notifications.queue import bulk, bulk_walk
 from notifications.queue.retry import take_back
 from notifications.status import Status, WaitingReason
 from notifyq.runtime import wakeup
+from notifyq.runtime.instants import rfc3339
 from tests.support.bulk import OPERATOR, begin, let_pass, work_to_the_end
 from tests.support.factories import ClientFactory, NotificationFactory, ago
 from tests.support.plans import explain, nodes_of
@@ -204,6 +205,7 @@ def test_reschedule__by_what_they_wait_for__each_is_moved_once():
 def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monkeypatch):
     send_at = database_now() + timedelta(hours=3)
     ids, [short] = add(3), add(1, expires_at=send_at - timedelta(hours=1))
+    before = dict(Notification.objects.values_list("pk", "send_at"))
     act = begin(BulkAction.RESCHEDULE, send_at=send_at, cutoff=database_now() + timedelta(seconds=1))
     BulkAct.objects.update(missed_count=1)  # so that there is a second pass
 
@@ -215,6 +217,9 @@ def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monke
     }
     assert Notification.objects.get(pk=short).due_at < send_at
     assert OperatorAction.objects.count() == act.done_count == 3
+    assert {a.notification_id: a.details for a in OperatorAction.objects.all()} == {
+        i: {"bulkAct": str(act.pk), "sendAt": rfc3339(send_at), "previousSendAt": rfc3339(before[i])} for i in ids
+    }
 
 
 def test_batch__its_size__is_what_the_rate_allows_by_now(monkeypatch):

@@ -62,14 +62,24 @@ def test_overview__due_and_dead__are_counted(viewer: Client) -> None:
     NotificationFactory.create_batch(2, status=Status.DEAD_LETTERED)
     page = page_of(viewer)
     assert "<b>5 min</b><span>oldest due, EMAIL of client-" in page
-    assert "<b>2</b><span>dead letters, 2 in the last hour</span>" in page.replace("> <", "><")
+    assert (
+        "<b>2</b><span>dead letters, 2 of them from the last hour <small>those that still are</small></span>"
+        in page.replace("> <b", "><b")
+    )
+    chart = page.partition("<b>dead lettered</b>")[2]
+    assert chart.partition("</figcaption>")[0].count("all that became so, also those retried since") == 1
 
 
 def test_overview__chart__shows_what_was_tallied(viewer: Client) -> None:
     OutcomeTally.objects.create(at=ago(90), status="SENT", channel="EMAIL", count=41)
     OutcomeTally.objects.create(at=ago(3 * 3600), status="SENT", channel="EMAIL", count=1)
-    assert "sent per minute, last hour: 41 in all" in page_of(viewer)
-    assert "sent per minute, last day: 42 in all" in page_of(viewer, "/admin/?span=day")
+    page = page_of(viewer)
+    assert "sent, last hour, a bar for each minute: 41 in all" in page
+    assert "highest bar 41 in a minute<" in page
+    assert "<span>now</span></span></div>" in page
+    page = page_of(viewer, "/admin/?span=day")
+    assert "sent, last day, a bar for each 15 minutes: 42 in all" in page
+    assert "highest bar 41 in 15 minutes<" in page
     assert "last hour" in page_of(viewer, "/admin/?span=no-such")
 
 
@@ -148,7 +158,7 @@ def test_chart__counts__become_bars_within_the_box() -> None:
     assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH and bar.y + bar.height <= HEIGHT for bar in drawn.bars)
     assert drawn.bars[0].height >= 2
     assert drawn.bars[1].height == HEIGHT
-    assert (drawn.total, drawn.top_per_minute) == (1001, 1000)
+    assert (drawn.total, drawn.top_count) == (1001, 1000)
 
 
 def test_chart__nothing__is_empty() -> None:

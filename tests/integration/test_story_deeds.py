@@ -17,6 +17,7 @@ from notifications.models import ActorKind, Notification, OperatorAction
 from notifications.services import Actor
 from notifications.status import Status
 from notifyq.roles import Role
+from notifyq.runtime.instants import rfc3339
 from tests.support.console import person, words_of
 from tests.support.factories import NotificationFactory, ago
 
@@ -232,7 +233,8 @@ def test_reschedule__to_a_time__is_read_as_utc(operator: Client) -> None:
     assert f'<time class="nq-time" datetime="{at.isoformat()}"' in told
     assert told.endswith(f"{at:%Y-%m-%d %H:%M:%S} UTC</time>.")
     assert Notification.objects.get().send_at == at
-    assert OperatorAction.objects.get().details == {"sendAt": f"{at:%Y-%m-%dT%H:%M:%S}.000000Z"}
+    details = {"sendAt": f"{at:%Y-%m-%dT%H:%M:%S}.000000Z", "previousSendAt": rfc3339(row.send_at)}
+    assert OperatorAction.objects.get().details == details
 
 
 @pytest.mark.parametrize("text", ["{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y-%m-%dT%H:%M:%S+00:00}"])

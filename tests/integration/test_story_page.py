@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from notifications.models import DeadLetter, Notification, OperatorAction, Pause, Worker
+from notifications.models import DeadLetter, LookUp, Notification, OperatorAction, Pause, Worker
 from notifications.status import Status, WaitingReason
 from notifyq.roles import Role
 from notifyq.runtime.ids import uuid7
@@ -306,3 +307,26 @@ def test_page__however_long_the_story__asks_the_same_number_of_queries(
 
     with django_assert_max_num_queries(MOST_QUERIES):
         page_of(operator, row)
+
+
+@pytest.mark.parametrize(
+    ("provider", "said", "hours", "expected"),
+    [
+        ("sandbox", "", 24, "when sandbox can know no more, onUnconfirmed decides: with HOLD it becomes a dead letter"),
+        ("sandbox", "not_askable", 1, "when its hour is over, onUnconfirmed decides: with HOLD"),
+        ("gone", "", 1, "when its hour is over, onUnconfirmed decides: with HOLD"),
+    ],
+)
+def test_reconciling__what_can_be_done__says_from_when_on_it_is_decided(
+    operator: Client, provider: str, said: str, hours: int, expected: str
+) -> None:
+    since = ago(60)
+    row = NotificationFactory(
+        status=Status.RECONCILING, on_unconfirmed="HOLD", unconfirmed_provider=provider, unconfirmed_at=since
+    )
+    if said:
+        common = {"cycle": 1, "found": "UNKNOWN", "asked_count": 1, "first_asked_at": ago(9), "last_asked_at": ago(9)}
+        LookUp.objects.create(notification=row, provider=provider, error_code=said, **common)
+    beside = page_of(operator, row).partition("What can be done")[2].partition("</section>")[0]
+    assert expected in beside
+    assert f'datetime="{(since + timedelta(hours=hours)).isoformat()}"' in beside

@@ -65,7 +65,8 @@ def _looks() -> Iterator[Look]:
     page, rows = just | {PRIMARY}, SHOWN * 5
     middle = Place(database_now() - timedelta(seconds=ROW_COUNT // 2), Notification.objects.order_by("pk")[0].pk)
     yield Look("groups", lambda: summarize(Kind.ALL), just, 2 * walked + 500)
-    waiting = {"notification_claim", "notification_waiting"}  # nothing does here: each is empty
+    # Nothing waits or is in doubt here: each is empty.
+    waiting = {"notification_claim", "notification_waiting", "notification_reconciling"}
     yield Look("attention", lambda: read_troubles(()), just | waiting, 300)
     yield Look("latest", lambda: page_of(Wanted()), page, rows)
     yield Look("latest of all", lambda: page_of(Wanted(kind=Kind.ALL)), page, rows)

@@ -9,7 +9,7 @@ from notifications.channel import Channel
 from notifications.errors import ConfigurationError
 from notifications.providers import chains
 from notifications.providers.base import DuplicateHarm
-from notifications.providers.registry import build
+from notifications.providers.registry import build, usual_lookup
 from notifyq.env import Config, Environment
 from tests.support.pages import blocks
 
@@ -113,6 +113,7 @@ def test_look_up__switched_off__is_not_relied_upon(kind):
 
     assert capabilities.lookup is None
     assert capabilities.receipts_carry_key
+    assert usual_lookup(kind) == build(kind, environment(kind)).capabilities.lookup
 
 
 def test_ses__without_boto3__says_what_to_install(monkeypatch):

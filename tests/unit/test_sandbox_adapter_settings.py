@@ -13,6 +13,7 @@ def test_sandbox__no_settings__dedupes_and_can_be_asked():
     provider = build("sandbox")
 
     assert (provider.name, provider.capabilities.dedupes, bool(provider.capabilities.lookup)) == ("sandbox", True, True)
+    assert registry.usual_lookup("sandbox:a") == provider.capabilities.lookup
 
 
 def test_sandbox__labelled__reads_its_own_settings():

@@ -45,6 +45,7 @@ def test_sms_provider__what_the_engine_may_rely_on__is_declared(kind, found_by, 
     capabilities = build(kind, GIVEN[kind], RECEIPTS).capabilities
 
     assert (capabilities.lookup.by, capabilities.dedupes) == (found_by, dedupes)
+    assert capabilities.lookup == registry.usual_lookup(kind)
     assert capabilities.receipts_carry_key
     assert 0 < capabilities.lookup.settle_seconds < capabilities.lookup.horizon_seconds <= 86_400
 

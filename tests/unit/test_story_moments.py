@@ -56,11 +56,21 @@ def test_story__of_a_new_one__is_its_beginning_and_how_it_stands() -> None:
 def test_story__scheduled__says_for_when_unless_it_was_rescheduled() -> None:
     row = a_row(send_at=ago(-60))
     act = OperatorAction(
-        action="RESCHEDULE", actor="ada", actor_kind="USER", created_at=ago(1), details={"sendAt": "x"}
+        action="RESCHEDULE", actor="ada", actor_kind="USER", created_at=ago(1), status_before="PENDING"
     )
 
     assert ("Scheduled for ", row.send_at) in [m.title for m in story(row)]
-    assert ("Scheduled for ", row.send_at) not in [m.title for m in story(row, actions=[act])]
+    assert not [m for m in story(row, actions=[act]) if m.title[0] == "Scheduled for "]
+    act.details = {"sendAt": ago(-60).isoformat(), "previousSendAt": ago(-30).isoformat()}
+    told = story(row, actions=[act])
+    assert ("Scheduled for ", ago(-30)) in [m.title for m in told]
+    (moved,) = (m for m in told if m.badge == ("operator", "busy"))
+    assert moved.facts[1:] == (
+        ("status before", ("PENDING",)),
+        ("send time before", (ago(-30),)),
+        ("new send time", (ago(-60),)),
+        ("acted with", ("a login to the console",)),
+    )
 
 
 def test_story__attempts__each_wait_between_them_has_its_reason() -> None:
@@ -129,10 +139,10 @@ def test_act__says_who_why_and_what_it_was() -> None:
     assert found.title == ("Retried by ada",)
     assert dict(found.facts) == {
         "reason": ("relay is back",),
-        "it was": ("FAILED",),
+        "status before": ("FAILED",),
         "new expiry": (datetime(2030, 1, 1, tzinfo=UTC),),
         "many": ("True",),
-        "known by": ("api key",),
+        "acted with": ("an API key",),
     }
 
 

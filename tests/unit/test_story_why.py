@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from notifications.channel import OnUnconfirmed
 from notifications.outages import Outage
 from notifications.status import FINAL, Status, WaitingReason
 from notifications.story.said import Said
-from notifications.story.why import ActFacts, Facts, PauseFacts, why
+from notifications.story.why import ActFacts, Facts, PauseFacts, until_when, why
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -167,6 +169,45 @@ def test_reconciling__never_asked__says_when_next() -> None:
     assert sentence(Status.RECONCILING, unconfirmed_provider="smtp").endswith(
         "what became of the send: next in a moment."
     )
+
+
+def test_reconciling__cannot_be_asked__says_so() -> None:
+    told = sentence(Status.RECONCILING, unconfirmed_provider="smtp", is_askable=False, due_at=NOW + HOUR)
+    assert told.endswith("it has left the chain or its look-ups are off: its turn comes at 13:00.")
+
+
+HELD_LATER = "it becomes a dead letter, to be marked or retried here."
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"on_unconfirmed": OnUnconfirmed.HOLD}, f"with HOLD {HELD_LATER}"),
+        ({"max_attempts": 2}, "with RETRY it is sent again, which may be a second copy."),
+        ({}, f"with RETRY, but no attempt left, {HELD_LATER}"),
+        ({"max_attempts": 2, "expires_at": NOW}, f"with RETRY, but its time to live over by then, {HELD_LATER}"),
+    ],
+)
+def test_until_when__on_unconfirmed__is_told_with_the_time(facts: dict[str, Any], expected: str) -> None:
+    known = {"attempt_count": 1, "max_attempts": 1, "decided_at": NOW + HOUR, "unconfirmed_provider": "smtp"}
+    told = until_when(Facts(status=Status.RECONCILING, due_at=NOW, changed_at=NOW, **known | facts), NOW)
+    assert plain(told) == (
+        "Nothing while smtp is asked: it may have been sent, and its answer ends the doubt. "
+        f"From 13:00 on, when smtp can know no more, onUnconfirmed decides: {expected}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("decided_at", "expected"),
+    [
+        (None, "Once its hour is over, onUnconfirmed decides: "),
+        (NOW, "As its hour is over, onUnconfirmed decides when"),
+    ],
+)
+def test_until_when__cannot_be_asked__says_so(decided_at: datetime | None, expected: str) -> None:
+    known = {"decided_at": decided_at, "unconfirmed_provider": "smtp", "is_askable": False}
+    told = plain(until_when(Facts(status=Status.RECONCILING, due_at=NOW, changed_at=NOW, **known), NOW))
+    assert told.startswith(f"Nothing yet: it may have been sent, and smtp cannot be asked. {expected}")
 
 
 def test_sent__accepted__says_by_whom_and_as_what() -> None:

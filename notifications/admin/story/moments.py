@@ -26,7 +26,13 @@ _DONE = {
     "RESCHEDULE": "Rescheduled",
 }
 _RESOLVED = {"SENT": "Marked as sent", "FAILED": "Marked as not delivered"}
-_DETAILS = {"sendAt": "not before", "expiresAt": "new expiry", "bulkAct": "bulk act"}
+_DETAILS = {
+    "sendAt": "new send time",
+    "previousSendAt": "send time before",
+    "expiresAt": "new expiry",
+    "bulkAct": "bulk act",
+}
+_KNOWN_BY = {"USER": "a login to the console", "API_KEY": "an API key"}
 
 
 def moments(row: Notification, history: History, facts: Facts, now: datetime) -> list[Moment]:
@@ -52,12 +58,21 @@ def _beginning(row: Notification, history: History) -> Iterator[Moment]:
             ("group", str(row.group_id) if row.group_id else None),
         ),
     )
-    rescheduled = any(action.action == "RESCHEDULE" for action in history.actions)
-    if not rescheduled and row.send_at - row.created_at >= NOTICED:
-        yield Moment(at=row.created_at, title=("Scheduled for ", row.send_at))
+    asked_for = _first_send_at(row, history)
+    if asked_for is not None and asked_for - row.created_at >= NOTICED:
+        yield Moment(at=row.created_at, title=("Scheduled for ", asked_for))
     first = next((a for a in history.attempts if a.started_at), None)
     if first is not None and not history.is_cut and first.started_at is not None:
         yield from _wait(max(row.created_at, row.send_at), first.started_at, _UNTOLD)
+
+
+def _first_send_at(row: Notification, history: History) -> datetime | None:
+    """As its client asked; None when that is not known any more."""
+    first = next((action for action in history.actions if action.action == "RESCHEDULE"), None)
+    if first is None:
+        return row.send_at
+    known = None if history.is_cut else first.details.get("previousSendAt")
+    return datetime.fromisoformat(known) if known else None
 
 
 _UNTOLD = "for a free seat, a limit or a pause: the rows do not tell which"
@@ -100,13 +115,13 @@ def _act(action: OperatorAction) -> Moment:
         title=(f"{_done(action)} by {action.actor}",),
         badge=("operator", "busy"),
         facts=(
-            *told(("reason", action.reason or "none given"), ("it was", action.status_before)),
+            *told(("reason", action.reason or "none given"), ("status before", action.status_before)),
             *(
                 (_DETAILS.get(name, name), _detail(value))
                 for name, value in sorted(action.details.items())
                 if name != "outcome"
             ),
-            *told(("known by", action.actor_kind.lower().replace("_", " "))),
+            *told(("acted with", _KNOWN_BY.get(action.actor_kind, action.actor_kind))),
         ),
     )
 

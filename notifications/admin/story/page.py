@@ -28,7 +28,7 @@ from notifications.status import FINAL, Status
 from notifications.story.acts import Form
 from notifications.story.moment import in_order
 from notifications.story.sources import brought
-from notifications.story.why import why
+from notifications.story.why import until_when, why
 from notifyq.console import OwnPage, masked
 from notifyq.roles import OPERATE, SEE_PRIVATE
 
@@ -53,7 +53,7 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
     history = read_history(row)
     outages = waiting.outages() if row.status == Status.PENDING else NO_OUTAGES
     selectors.set_expected([row])
-    facts = read_facts(row, history.actions, now, outages)
+    facts = read_facts(row, history, now, outages)
     others = brought(row.pk, request.user.has_perm)
     own = moments(row, history, facts, now)
     forms: list[Form] = []
@@ -71,6 +71,7 @@ def story(request: HttpRequest, row: Notification) -> dict[str, Any]:
         "tone": STATUS_TONES.get(facts.status, "quiet"),
         "priority": Priority(row.priority).name,
         "why": why(facts, now) if sees_private else scrubbed_words(why(facts, now), row),
+        "until_when": until_when(facts, now) if facts.status is Status.RECONCILING else (),
         "now": now,
         "moments": said if sees_private else [scrubbed_moment(moment, row) for moment in said],
         "is_cut": history.is_cut,

@@ -10,10 +10,12 @@ from typing import Any
 from django.conf import settings
 
 from notifications import heartbeats, selectors
-from notifications.channel import Channel
+from notifications.channel import Channel, OnUnconfirmed
 from notifications.models import Attempt, LookUp, Notification, OperatorAction, Pause, Receipt, Worker
 from notifications.outages import Outages
 from notifications.pausing import Pauses, PauseScope, usable_providers
+from notifications.providers import registry
+from notifications.reconciliation import NOT_ASKABLE, NOT_ASKABLE_SECONDS
 from notifications.status import Status
 from notifications.story.why import ActFacts, Facts, PauseFacts
 
@@ -47,17 +49,17 @@ def read_history(row: Notification) -> History:
     return History(attempts, actions, look_ups, receipts, is_cut)
 
 
-def read_facts(row: Notification, actions: Sequence[OperatorAction], now: datetime, outages: Outages) -> Facts:
+def read_facts(row: Notification, history: History, now: datetime, outages: Outages) -> Facts:
     """How it stands.
 
     Args:
         row: with `selectors.set_expected`.
-        actions: all that operators did to it, the oldest first.
         now: by the database's clock.
         outages: of the same moment, unless it does not wait.
     """
     waits = row.status == Status.PENDING
-    last = actions[-1] if actions else None
+    last = history.actions[-1] if history.actions else None
+    is_askable = _is_askable(row, history.look_ups)
     return Facts(
         status=Status(row.status),
         due_at=row.due_at,
@@ -82,9 +84,27 @@ def read_facts(row: Notification, actions: Sequence[OperatorAction], now: dateti
         outage=outages.of(Channel(row.channel), row.recipient, row.unconfirmed_provider),
         asked_at=row.reconciled_at,
         asked_count=row.look_up_count,
+        is_askable=is_askable,
+        decided_at=_decided_at(row, is_askable=is_askable),
+        on_unconfirmed=OnUnconfirmed(row.on_unconfirmed),
         workers_alive=_count_alive(row, now) if waits else 0,
         last_act=ActFacts(last.action, last.actor, last.created_at) if last else None,
     )
+
+
+def _is_askable(row: Notification, look_ups: Sequence[LookUp]) -> bool:
+    """As far as is known here: whether its look-ups are on, only the workers know, and say so when they have tried."""
+    in_chain = row.unconfirmed_provider in settings.NOTIFYQ.provider_chains.get(Channel(row.channel), ())
+    return in_chain and not (look_ups and look_ups[-1].error_code == NOT_ASKABLE)
+
+
+def _decided_at(row: Notification, *, is_askable: bool) -> datetime | None:
+    if row.status != Status.RECONCILING or row.unconfirmed_at is None:
+        return None
+    lookup = registry.usual_lookup(row.unconfirmed_provider)
+    if not is_askable:
+        return row.unconfirmed_at + timedelta(seconds=NOT_ASKABLE_SECONDS)
+    return row.unconfirmed_at + timedelta(seconds=lookup.horizon_seconds) if lookup else None
 
 
 def _newest(row: Notification, name: str) -> list[Any]:

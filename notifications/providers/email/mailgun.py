@@ -58,6 +58,7 @@ class MailgunProvider(HttpProvider):
 
     kind: ClassVar[str] = "mailgun"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    usual_lookup: ClassVar[Lookup | None] = LOOKUP
     setting_names: ClassVar[SettingNames] = SettingNames(
         {"API_KEY": "", "DOMAIN": "mail.example.com", **EMAIL_FROM}, ("URL", "LOOKUP")
     )

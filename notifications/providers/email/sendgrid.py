@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Self
 
 from notifications.channel import Channel
-from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
+from notifications.providers.base import Capabilities, DuplicateHarm, Lookup, Message, ProviderSettings
 from notifications.providers.email.envelope import Envelope, address, read_sender
 from notifications.providers.email.mailbox import Mailbox
 from notifications.providers.email.sendgrid_logs import LOOKUP, find
@@ -52,6 +52,7 @@ class SendGridProvider(HttpProvider):
 
     kind: ClassVar[str] = "sendgrid"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.EMAIL})
+    usual_lookup: ClassVar[Lookup | None] = LOOKUP
     setting_names: ClassVar[SettingNames] = SettingNames({"API_KEY": "", **EMAIL_FROM}, ("URL", "LOOKUP"))
 
     def __init__(self, name: str, url: str, api_key: str, sender: Mailbox, *, lookup: bool = True) -> None:

@@ -38,6 +38,7 @@ class BulkSmsProvider(HttpProvider):
 
     kind: ClassVar[str] = "bulksms"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    usual_lookup: ClassVar[Lookup | None] = LOOKUP
     setting_names: ClassVar[SettingNames] = SettingNames(
         {"TOKEN_ID": "", "TOKEN_SECRET": ""}, ("FROM", "NOTIFYQ_SMS_FROM", "URL", "NOTIFYQ_RECEIPTS_URL")
     )

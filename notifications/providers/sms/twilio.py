@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 from notifications.channel import Channel
 from notifications.errors import ConfigurationError
-from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
+from notifications.providers.base import Capabilities, DuplicateHarm, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, status_verdict
 from notifications.providers.instance_settings import read_key, variable_prefix
 from notifications.providers.setting_names import SMS_FROM, SettingNames
@@ -76,6 +76,7 @@ class TwilioProvider(HttpProvider):
 
     kind: ClassVar[str] = "twilio"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    usual_lookup: ClassVar[Lookup | None] = LOOKUP
     setting_names: ClassVar[SettingNames] = SettingNames(
         {"ACCOUNT_SID": "", "AUTH_TOKEN|API_KEY": "", **SMS_FROM}, ("API_SECRET", "URL", "NOTIFYQ_RECEIPTS_URL")
     )

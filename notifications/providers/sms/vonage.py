@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from notifications.channel import Channel
-from notifications.providers.base import Capabilities, DuplicateHarm, Message, ProviderSettings
+from notifications.providers.base import Capabilities, DuplicateHarm, Lookup, Message, ProviderSettings
 from notifications.providers.http import Answer, HttpProvider, proof, status_verdict
 from notifications.providers.instance_settings import variable_prefix
 from notifications.providers.setting_names import SMS_FROM, SettingNames
@@ -58,6 +58,7 @@ class VonageProvider(HttpProvider):
 
     kind: ClassVar[str] = "vonage"
     channels: ClassVar[frozenset[Channel]] = frozenset({Channel.SMS})
+    usual_lookup: ClassVar[Lookup | None] = LOOKUP
     setting_names: ClassVar[SettingNames] = SettingNames(
         {"APPLICATION_ID|API_KEY": "", **SMS_FROM},
         ("PRIVATE_KEY", "API_SECRET", "URL", "REPORTS_URL", "NOTIFYQ_RECEIPTS_URL"),
