@@ -75,4 +75,4 @@ def test_reschedule__to_no_such_time__is_told(operator: Browser, text: str) -> N
     assert act
     answer = operator.post(act[1], {"at": text, "reason": "x", "seen": seen[1]}, follow=True)
     assert answer.status_code == 200
-    assert "The time must be a date and a time" in words_of(answer.content)
+    assert "“At” must be a date and a time" in words_of(answer.content)

@@ -20,6 +20,6 @@ _OPTIONS = SimpleNamespace(verbose_name="notification", verbose_name_plural="not
     ],
 )
 def test_list__its_total__has_separators_and_the_right_number(template: str, count: int, shown: str) -> None:
-    listed = SimpleNamespace(result_count=count, opts=_OPTIONS, search_fields=("id",), params={})
+    listed = SimpleNamespace(result_count=count, opts=_OPTIONS, search_fields=("id",), params={}, query="x")
     page = render_to_string(f"admin/{template}.html", {"cl": listed, "show_result_count": True})
     assert shown in " ".join(page.split())
