@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "notifyq.rest.charset.CharsetMiddleware",  # before anything that reads a form
     "notifyq.console.outage.OutageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -125,6 +126,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+LOGIN_REDIRECT_URL = "admin:index"  # for those who come to the login by no page of the console
 ROOT_URLCONF = "notifyq.urls"
 WSGI_APPLICATION = "notifyq.wsgi.application"
 TEMPLATES = [
