@@ -59,6 +59,9 @@ X_FRAME_OPTIONS = "DENY"
 ALLOWED_HOSTS = list(_env.hosts("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = list(_env.origins("CSRF_TRUSTED_ORIGINS"))
 
+# Each view has a histogram of its own in `/metrics`.
+PROMETHEUS_LATENCY_BUCKETS = (0.025, 0.1, 0.25, 1.0, 2.5, 10.0, float("inf"))
+
 INSTALLED_APPS = [
     "notifyq.console.apps.ConsoleConfig",
     "django.contrib.auth",
