@@ -199,6 +199,7 @@ def test_reschedule__by_what_they_wait_for__each_is_moved_once():
 
     assert Notification.objects.filter(pk=row, due_at=send_at).exists()
     assert OperatorAction.objects.count() == act.done_count == 1
+    assert act.skipped_count == 0
 
 
 def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monkeypatch):
@@ -215,6 +216,7 @@ def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monke
     }
     assert Notification.objects.get(pk=short).due_at < send_at
     assert OperatorAction.objects.count() == act.done_count == 3
+    assert act.skipped_count == 1  # without those that the pass before has moved
 
 
 def test_batch__its_size__is_what_the_rate_allows_by_now(monkeypatch):
