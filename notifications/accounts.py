@@ -167,12 +167,19 @@ def revoke_key(prefix: str, *, by: str = "command") -> ApiKey:
         NotFound: there is no such key.
     """
     full = prefix if prefix.startswith("nq_") else f"nq_{prefix}"
-    if ApiKey.objects.filter(prefix=full, revoked_at=None).update(revoked_at=Now()):
-        log.warning("key_revoked", extra={"prefix": full, "by": by})
+    end_key(full, by=by)
     key = ApiKey.objects.select_related("client").filter(prefix=full).first()
     if key is None:
         raise NotFound("there is no key with this prefix")
     return key
+
+
+def end_key(prefix: str, *, by: str) -> bool:
+    """The same by the whole prefix. Returns whether this call did it."""
+    is_ended = ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=Now()) == 1
+    if is_ended:
+        log.warning("key_revoked", extra={"prefix": prefix, "by": by})
+    return is_ended
 
 
 def authenticate(secret: str) -> ApiKey:

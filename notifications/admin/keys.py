@@ -120,8 +120,9 @@ class MakesKeys(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.action(description="Revoke", permissions=["revoke"])
     @asks_first("Revoke", "They are refused from now on. This cannot be undone.", stand=lambda key: str(key.revoked_at))
     def revoke(self, request: HttpRequest, rows: list[ApiKey], reason: str) -> None:
-        valid = [key for key in rows if key.revoked_at is None]
-        for key in valid:
-            accounts.revoke_key(key.prefix, by=str(request.user))
+        ended = [key for key in rows if accounts.end_key(key.prefix, by=str(request.user))]
+        for key in ended:
             self.log_change(request, key, f"revoked: {reason}")
-        tell(request, [f"{key.prefix} is revoked." for key in valid], f"{len(valid)} keys are revoked.")
+        left = [f"{key.prefix} was revoked already." for key in rows if key not in ended]
+        tell(request, left, f"{len(left)} were revoked already.", messages.WARNING)
+        tell(request, [f"{key.prefix} is revoked." for key in ended], f"{len(ended)} keys are revoked.")
