@@ -10,6 +10,7 @@ import secrets as random_secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Q, QuerySet
@@ -38,6 +39,18 @@ _USED_GRAIN = timedelta(minutes=1)
 
 class KeyRefused(NotifyError):
     """The key is unknown, expired, revoked, or its client is disabled. Which of them is not told."""
+
+
+class KeyMadeAlready(NotifyError):
+    """The form has made its key; no other was made.
+
+    Attributes:
+        api_key: the one that it made.
+    """
+
+    def __init__(self, api_key: ApiKey) -> None:
+        self.api_key = api_key
+        super().__init__(f"{api_key.prefix} was made by this form already")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +84,24 @@ def create_client(
 
 
 def create_key(
-    client: Client, scopes: Sequence[str] = DEFAULT_SCOPES, *, expires_in: timedelta | None = None, by: str = "command"
+    client: Client,
+    scopes: Sequence[str] = DEFAULT_SCOPES,
+    *,
+    expires_in: timedelta | None = None,
+    by: str = "command",
+    form_id: UUID | None = None,
 ) -> NewKey:
     """A further key of the client. The secret has 256 random bits.
 
     Args:
         by: who makes it, for the log.
+        form_id: of the form that asks for it; the same form makes no second one.
 
     Raises:
         InvalidRequest: no scope, or an unknown one.
+        KeyMadeAlready: by the same form.
+
+    Transaction: the caller's, or one of its own.
     """
     chosen = list(dict.fromkeys(scopes))
     if not chosen or not set(chosen) <= set(Scope.values):
@@ -87,9 +109,15 @@ def create_key(
     prefix = "nq_" + "".join(random_secrets.choice(_ALPHABET) for _ in range(_PREFIX_LENGTH))
     secret = f"{prefix}_{random_secrets.token_urlsafe(32)}"
     expires_at = selectors.database_now() + expires_in if expires_in is not None else None
-    key = ApiKey.objects.create(
-        client=client, prefix=prefix, key_hash=_hash(secret), scopes=chosen, expires_at=expires_at
-    )
+    columns = {"client": client, "prefix": prefix, "key_hash": _hash(secret), "scopes": chosen}
+    try:
+        with transaction.atomic():
+            key = ApiKey.objects.create(**columns, expires_at=expires_at, form_id=form_id)
+    except IntegrityError:
+        made = ApiKey.objects.filter(form_id=form_id).first() if form_id else None
+        if made is None:
+            raise
+        raise KeyMadeAlready(made) from None
     log.warning("key_created", extra={"prefix": prefix, "client_id": str(client.pk), "scopes": chosen, "by": by})
     return NewKey(key, secret)
 
@@ -139,12 +167,19 @@ def revoke_key(prefix: str, *, by: str = "command") -> ApiKey:
         NotFound: there is no such key.
     """
     full = prefix if prefix.startswith("nq_") else f"nq_{prefix}"
-    if ApiKey.objects.filter(prefix=full, revoked_at=None).update(revoked_at=Now()):
-        log.warning("key_revoked", extra={"prefix": full, "by": by})
+    end_key(full, by=by)
     key = ApiKey.objects.select_related("client").filter(prefix=full).first()
     if key is None:
         raise NotFound("there is no key with this prefix")
     return key
+
+
+def end_key(prefix: str, *, by: str) -> bool:
+    """The same by the whole prefix. Returns whether this call did it."""
+    is_ended = ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=Now()) == 1
+    if is_ended:
+        log.warning("key_revoked", extra={"prefix": prefix, "by": by})
+    return is_ended
 
 
 def authenticate(secret: str) -> ApiKey:

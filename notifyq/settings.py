@@ -59,6 +59,9 @@ X_FRAME_OPTIONS = "DENY"
 ALLOWED_HOSTS = list(_env.hosts("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
 CSRF_TRUSTED_ORIGINS = list(_env.origins("CSRF_TRUSTED_ORIGINS"))
 
+# Each view has a histogram of its own in `/metrics`.
+PROMETHEUS_LATENCY_BUCKETS = (0.025, 0.1, 0.25, 1.0, 2.5, 10.0, float("inf"))
+
 INSTALLED_APPS = [
     "notifyq.console.apps.ConsoleConfig",
     "django.contrib.auth",
@@ -86,6 +89,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "notifyq.rest.charset.CharsetMiddleware",  # before anything that reads a form
     "notifyq.console.outage.OutageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -125,6 +129,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+LOGIN_REDIRECT_URL = "admin:index"  # for those who come to the login by no page of the console
 ROOT_URLCONF = "notifyq.urls"
 WSGI_APPLICATION = "notifyq.wsgi.application"
 TEMPLATES = [

@@ -6,13 +6,14 @@ import os
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from notifyq.rest.charset import utf_8_only
 from notifyq.rest.patience import patient
 from notifyq.startup import one_line_errors, provide_environment
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyq.settings")
 with one_line_errors():
     provide_environment()
-    application = patient(get_wsgi_application(), settings.NOTIFYQ.request_body_seconds)
+    application = patient(utf_8_only(get_wsgi_application()), settings.NOTIFYQ.request_body_seconds)
 
 from notifyq.runtime.logs import WithoutRequests
 from notifyq.runtime.metrics import forget_dead_processes

@@ -97,12 +97,11 @@ class ProviderHealthAdmin(HasActs, OwnPage, ReadOnlyAdmin):
         state=_state,
     )
     def trip(self, request: HttpRequest, rows: list[ProviderHealth], reason: str) -> None:
-        left = [f"{row} was tripped already." for row in rows if row.tripped]
+        by = str(request.user)
+        tripped = [row for row in rows if services.use_no_more(row.channel, row.provider, reason=reason, by=by)]
+        left = [f"{row} was tripped already." for row in rows if row not in tripped]
         tell(request, left, f"{len(left)} were tripped already.", messages.WARNING)
-        untripped = [row for row in rows if not row.tripped]
-        for row in untripped:
-            services.trip_breaker(row.channel, row.provider, reason=reason, by=str(request.user))
-        self._tell(request, untripped, "tripped", reason)
+        self._tell(request, tripped, "tripped", reason)
 
     @admin.action(description="Reset: use it again", permissions=["operate"])
     @asks_first("Reset", "They are called again at once, whoever opened their breaker.", stand=_stand, state=_state)

@@ -51,6 +51,9 @@ class ApiKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True, help_text="Kept to the minute.")
+    form_id = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="Of the console's form that made it: one key for each."
+    )
 
     class Meta:
         verbose_name = "API key"

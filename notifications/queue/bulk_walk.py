@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from notifications.models import BulkAction, Notification
+from notifications.models import Action, BulkAction, Notification, OperatorAction
 from notifications.queue.acts import Act
 from notifications.queue.bulk_kinds import Batch, Place
 from notifications.queue.bulk_selection import OUTCOMES, BulkSelection, actionable, matching
@@ -36,7 +36,7 @@ def walk(selection: BulkSelection, cutoff: datetime, place: Place | None, limit:
     window = _until(_behind(rows, place), window_end)
     found = list(window.filter(can).order_by(*keys).values_list(*keys)[:limit])
     end = _place(found[-1]) if len(found) == limit else window_end
-    skipped = _until(_behind(rows, place), end).exclude(can).count()
+    skipped = _until(_behind(rows, place), end).exclude(can).exclude(_done_by(selection, act)).count()
     before = lock(rows.filter(can, id__any=[row[-1] for row in found]), ("id", "status"), limit) if found else []
     _do(selection, before, act)
     return Batch(len(before), skipped, len(found) - len(before), end)
@@ -53,6 +53,14 @@ def _window_end(selection: BulkSelection, place: Place | None) -> Place | None:
     keys = selection.keys
     ends = list(rows.order_by(*keys).values_list(*keys)[WINDOW - 1 : WINDOW])
     return _place(ends[0]) if ends else None
+
+
+def _done_by(selection: BulkSelection, act: Act) -> Q | Exists:
+    """What the act has done in a pass before, and still matches: only what was moved stays as it was otherwise."""
+    if selection.action is not BulkAction.RESCHEDULE:
+        return Q(pk__in=[])
+    mine = OperatorAction.objects.filter(notification=OuterRef("pk"), details__contains=act.details)
+    return Exists(mine.filter(action=Action.RESCHEDULE))
 
 
 def _place(row: Sequence[Any]) -> Place:

@@ -2,7 +2,14 @@
 
 from notifications.queue import Actor, BulkFilter, BulkSelection
 from notifications.services.acts import as_seen
-from notifications.services.breakers import breaker_as_seen, check_breaker, reset_breaker, trip_breaker, use_again
+from notifications.services.breakers import (
+    breaker_as_seen,
+    check_breaker,
+    reset_breaker,
+    trip_breaker,
+    use_again,
+    use_no_more,
+)
 from notifications.services.bulk import BulkPreview, begin_bulk, preview_bulk, read_bulk, resume_bulk, stop_bulk
 from notifications.services.cancel import CancelledTogether, cancel, cancel_together
 from notifications.services.limits import add_limit, change_limits, edit_limit, remove_limits
@@ -63,4 +70,5 @@ __all__ = [
     "submit_many",
     "trip_breaker",
     "use_again",
+    "use_no_more",
 ]

@@ -33,13 +33,24 @@ def trip_breaker(channel: str, provider: str, *, reason: object = None, by: str)
 
     Transaction: the caller's, or one of its own.
     """
+    use_no_more(channel, provider, reason=reason, by=by)
+    return selectors.breaker(Channel[channel], provider)
+
+
+def use_no_more(channel: str, provider: str, *, reason: object = None, by: str) -> bool:
+    """The same, for those who only want to know whether anything came of it: what is tripped already stays so, and no
+    record is made.
+
+    Raises, Transaction: as `trip_breaker`.
+    """
     key, text = check_breaker(channel, provider, reason)
     change = queue.trip_breaker(key, by=by, reason=text)
     if change.opened:
         metrics.record_breaker_trip(*key)
-    if change.after != change.before:
+    has_effect = change.after != change.before
+    if has_effect:
         log.warning("breaker_tripped", extra={"channel": key[0], "provider": provider, "by": by})
-    return selectors.breaker(*key)
+    return has_effect
 
 
 def reset_breaker(channel: str, provider: str, *, reason: object = None, by: str) -> BreakerView:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
+from django.contrib import messages
 from django.contrib.admin.views.main import ChangeList, ChangeListSearchForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils.text import capfirst
 
 from notifyq.console import sealed
@@ -17,6 +20,9 @@ from notifyq.console.words import masked
 from notifyq.roles import SEE_PRIVATE
 
 View = Callable[..., HttpResponseBase]
+ADDRESS_MOST = 4_000
+"""Characters; the server in front of Django takes no request line of more than 4,094."""
+TOO_LONG = "Nothing was searched for: what was typed is too long."
 
 
 class SealedSearchForm(ChangeListSearchForm):
@@ -57,6 +63,18 @@ class SealedChangeList(AllowedChangeList):
 class SealsSearches(AllowsLookups):
     """For the admin of a list."""
 
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Of two who store the same at once, one sees it only when the database refuses: the form is looked at once
+        more, and says by now what stands against it."""
+        stock: Any = super()
+        with suppress(IntegrityError):
+            return cast("HttpResponse", stock.changeform_view(request, *args, **kwargs))
+        try:
+            return cast("HttpResponse", stock.changeform_view(request, *args, **kwargs))
+        except IntegrityError:
+            messages.error(request, "Nothing was stored: somebody else was quicker. Look at it again.")
+            return HttpResponseRedirect(request.path)
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return SealedChangeList
 
@@ -67,7 +85,11 @@ def sealing(view: View) -> View:
     @wraps(view)
     def answering(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method == "POST" and sealed.SENT in request.POST:
-            return HttpResponseRedirect(sealed.address(request.path, request.POST))
+            address = sealed.address(request.path, request.POST)
+            if len(address) > ADDRESS_MOST:
+                messages.error(request, TOO_LONG)
+                address = request.path
+            return HttpResponseRedirect(address)
         return view(request, *args, **kwargs)
 
     return answering

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.core.exceptions import PermissionDenied
 from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
@@ -16,9 +17,24 @@ from notifyq.console import lookups, pages
 from notifyq.console.pages import Page, View
 from notifyq.console.search import SealsSearches, sealed_address, sealing
 
+NAME_MOST = 150
+"""Characters of a login's name, as Django stores it."""
+
+
+class LoginForm(AdminAuthenticationForm):
+    """A name that is longer than any can be is nobody's, and is not noted as somebody's try."""
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if len(name) > NAME_MOST:
+            raise self.get_invalid_login_error()
+        return name
+
 
 class ConsoleSite(AdminSite):
     """`django.contrib.admin.site` is one of these."""
+
+    login_form = LoginForm
 
     site_header = "Notify Queue"
     site_title = "Notify Queue"

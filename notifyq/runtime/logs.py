@@ -31,6 +31,8 @@ text of an error may be a vendor's, so logs have the code only."""
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "taskName"}
 _ROW_DATA = re.compile(r"\n(DETAIL|CONTEXT|LINE \d+|QUERY|STATEMENT|HINT):.*", re.DOTALL)
 _QUERY_STRING = re.compile(r"\?[^\s'\"]*")
+EVENT_MOST = 200
+"""Characters of what Django says about a refused request: a host's name in it may be as long as the caller likes."""
 _CHATTY = (
     "axes",
     "urllib3",
@@ -80,6 +82,18 @@ class WithoutHealthChecks(logging.Filter):
         return not getattr(getattr(record, "request", None), "path", "").startswith("/health/")
 
 
+class CallersMistakes(logging.Filter):
+    """What Django's own checks refuse, as a foreign host, is the caller's doing: a warning of one line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.name.startswith("django.security"):
+            return True
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = record.exc_text = None
+        record.msg, record.args = _cut(record.getMessage())[:EVENT_MOST], ()
+        return logging.getLogger().isEnabledFor(record.levelno)
+
+
 class WithoutRequests(logging.Filter):
     """Leaves out of the server's own lines what a caller has sent: what is no request may be the body of one."""
 
@@ -113,8 +127,11 @@ def logging_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "notifyq.runtime.logs.JsonFormatter"}},
-        "filters": {"no_health": {"()": "notifyq.runtime.logs.WithoutHealthChecks"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "filters": {
+            "no_health": {"()": "notifyq.runtime.logs.WithoutHealthChecks"},
+            "mistakes": {"()": "notifyq.runtime.logs.CallersMistakes"},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["mistakes"]}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"level": "INFO", "propagate": True, "handlers": []},

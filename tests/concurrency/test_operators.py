@@ -11,9 +11,9 @@ import pytest
 from django.db import transaction
 from django.db.models.functions import Now
 
-from notifications import outcome, queue, services
+from notifications import accounts, outcome, queue, services
 from notifications.errors import ActedMeanwhile, TooLate
-from notifications.models import ActorKind, Notification, OperatorAction
+from notifications.models import ActorKind, ApiKey, Notification, OperatorAction
 from notifications.queue import Act, Actor, Ending, Selection, Together
 from notifications.retry import Backoff
 from notifications.status import Status
@@ -262,3 +262,19 @@ def test_targets__same_request_many_times_at_once__makes_one_group() -> None:
     assert sorted(a.status_code for a in answers) == [200] * (RIVALS - 1) + [201]
     assert len({a.json()["groupId"] for a in answers}) == 1
     assert Notification.objects.count() == 2
+
+
+def test_new_key__one_form_sent_by_many_at_once__makes_one_key():
+    client, form_id = ClientFactory(), uuid4()
+
+    def make():
+        try:
+            accounts.create_key(client, form_id=form_id)
+        except accounts.KeyMadeAlready as problem:
+            return problem.api_key.pk
+        return "made"
+
+    results = run_together([make] * RIVALS)
+
+    made = ApiKey.objects.get()
+    assert sorted(map(str, results)) == sorted(["made"] + [str(made.pk)] * (RIVALS - 1))

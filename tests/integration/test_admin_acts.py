@@ -2,6 +2,8 @@
 
 import json
 import logging
+import re
+from uuid import uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -23,6 +25,11 @@ KEYS, RULES = "admin:notifications_apikey", "admin:ratelimits_ratelimitrule"
 def console(client, django_user_model):
     client.force_login(django_user_model.objects.create(username="ops", is_staff=True, is_superuser=True))
     return client
+
+
+def key_form(client):
+    """What the form of a new key sends."""
+    return {"client": client.pk, "scopes": ["send"], "reason": "why", "form_id": str(uuid4())}
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def test_key__made_in_the_console__works_and_is_shown_on_that_page_alone(console
 
     page = console.post(
         reverse(f"{KEYS}_add"),
-        {"client": shop.pk, "scopes": ["send", "operate"], "expires_in_days": "30", "reason": "the new app"},
+        key_form(shop) | {"scopes": ["send", "operate"], "expires_in_days": "30", "reason": "the new app"},
     )
 
     assert page.status_code == 200
@@ -72,13 +79,32 @@ def test_key__made_in_the_console__works_and_is_shown_on_that_page_alone(console
 
 
 @pytest.mark.parametrize("values", [{}, {"scopes": ["everything"]}, {"scopes": ["send"], "expires_in_days": "0"},
-                                    {"scopes": ["send"], "reason": " "}])  # fmt: skip
+                                    {"scopes": ["send"], "reason": " "},
+                                    {"scopes": ["send"], "form_id": ""},
+                                    {"scopes": ["send"], "form_id": "none"}])  # fmt: skip
 def test_key__wrong_values__are_told_and_no_key_is_made(console, values):
-    page = console.post(reverse(f"{KEYS}_add"), {"client": ClientFactory().pk, "reason": "why"} | values)
+    page = console.post(reverse(f"{KEYS}_add"), key_form(ClientFactory()) | {"scopes": []} | values)
 
     assert page.status_code == 200
     assert page.context["adminform"].errors
     assert not ApiKey.objects.exists()
+    if "form_id" in values:
+        assert "Open the form anew" in page.content.decode()
+
+
+def test_key__form_sent_twice__makes_one_and_says_so(console):
+    page = console.get(reverse(f"{KEYS}_add")).content.decode()
+    form_id = re.search(r'name="form_id" value="([0-9a-f-]{36})"', page)
+    assert form_id is not None
+    values = key_form(ClientFactory()) | {"form_id": form_id[1]}
+
+    first = console.post(reverse(f"{KEYS}_add"), values)
+    second = console.post(reverse(f"{KEYS}_add"), values, follow=True)
+
+    key = ApiKey.objects.get()
+    assert first.context["key"] == key
+    assert f"{key.prefix} was made by this form already" in second.content.decode()
+    assert LogEntry.objects.count() == 1
 
 
 def test_key__revoked_in_the_console__is_refused_from_then_on(console, lines):

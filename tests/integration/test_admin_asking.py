@@ -12,7 +12,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
-from notifications import services
+from notifications import accounts, services
 from notifications.models import ApiKey, Pause, ProviderHealth
 from notifyq.console import asking
 from notifyq.roles import Role
@@ -21,6 +21,7 @@ from tests.support.console import fields_of, person, words_of
 from tests.support.factories import ApiKeyFactory, ClientFactory
 from tests.support.webhook_rows import an_endpoint
 from webhooks.models import WebhookEndpoint
+from webhooks.services import enable_endpoint
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("chains")]
 
@@ -143,6 +144,38 @@ def test_action__confirmed_and_sent_again__is_done_once_and_recorded(case: Case)
     assert len(entries) == 2
     assert all(user == case.role.value and "the outage is over" in why for user, why in entries)
     assert "2 left alone: somebody has acted since you opened the page." in words_of(again.content)
+
+
+QUICKER: dict[str, Callable[[Any], Any]] = {
+    "resume": lambda row: services.resume(row.pk, by="grace"),
+    "trip": lambda row: services.trip_breaker(row.channel, row.provider, by="grace"),
+    "reset": lambda row: services.reset_breaker(row.channel, row.provider, by="grace"),
+    "enable": lambda row: enable_endpoint(row.pk, enabled=True),
+    "disable": lambda row: enable_endpoint(row.pk, enabled=False),
+    "revoke": lambda row: accounts.revoke_key(row.prefix, by="grace"),
+}
+
+
+@pytest.mark.parametrize("name", QUICKER)
+def test_action__somebody_is_quicker_between_look_and_act__is_recorded_and_told_for_the_other_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case, unchanged = CASES[name], asking._unchanged
+
+    def and_then(*args: Any) -> list[Any]:
+        rows = unchanged(*args)
+        QUICKER[name](rows[0])
+        return rows
+
+    browser = person(case.role)
+    fields = shown_to(browser, case, case.begin())
+    monkeypatch.setattr(asking, "_unchanged", and_then)
+
+    page = post(browser, case, fields)
+
+    assert case.undone() == 0
+    assert LogEntry.objects.count() == 1
+    assert [message.level_tag for message in page.context["messages"]].count("success") == 1
 
 
 @EACH

@@ -200,6 +200,7 @@ def test_reschedule__by_what_they_wait_for__each_is_moved_once():
 
     assert Notification.objects.filter(pk=row, due_at=send_at).exists()
     assert OperatorAction.objects.count() == act.done_count == 1
+    assert act.skipped_count == 0
 
 
 def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monkeypatch):
@@ -220,6 +221,7 @@ def test_reschedule__waiting_ones__are_moved_once_even_over_several_passes(monke
     assert {a.notification_id: a.details for a in OperatorAction.objects.all()} == {
         i: {"bulkAct": str(act.pk), "sendAt": rfc3339(send_at), "previousSendAt": rfc3339(before[i])} for i in ids
     }
+    assert act.skipped_count == 1  # without those that the pass before has moved
 
 
 def test_batch__its_size__is_what_the_rate_allows_by_now(monkeypatch):

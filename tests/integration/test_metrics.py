@@ -117,6 +117,16 @@ def test_workers__one_role_alive_one_silent__counted_apart(client):
 
 
 @committed
+def test_metrics__of_one_page__are_few(client):
+    client.get("/admin/login/")
+
+    lines = [line for line in scrape(client).splitlines() if 'view="admin:login"' in line and 'method="GET"' in line]
+
+    assert 0 < sum("_latency_seconds_by_view_method_bucket{" in line for line in lines) <= 7
+    assert len(lines) <= 12
+
+
+@committed
 def test_depth__more_rows_than_are_counted__is_the_planners_estimate(client, shop, monkeypatch):
     monkeypatch.setattr(queue_metrics, "COUNTED_MOST", 20)
     for _ in range(60):

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from notifications.errors import NotFound
 from notifyq.console import ReadOnlyAdmin, SearchedById, asks_first, badge, hides, instant, scrubs, tell
 from webhooks import services
 from webhooks.admin.backlog import backlog_of, listed, tell_missed
@@ -30,6 +29,8 @@ ENABLING = (
 DISABLING = (
     "Nothing more is sent there, and nothing of what happens meanwhile is recorded for them. What waits is cancelled."
 )
+
+QUICKER = "somebody else was quicker, and nothing was done."
 
 
 def stand(endpoint: WebhookEndpoint) -> str:
@@ -105,13 +106,11 @@ class WebhookEndpointAdmin(SearchedById, ReadOnlyAdmin):
         left: list[str] = []
         changed: list[WebhookEndpoint] = []
         for row in rows:
-            if row.enabled == enabled:
-                left.append(f"{row} is {done} already.")
-                continue
-            try:
-                services.change_endpoint(row.pk, None, {"enabled": enabled})
-            except NotFound:
+            if row.deleted_at is not None:
                 left.append(f"{row} is deleted: nothing can be done to it.")
+                continue
+            if not services.enable_endpoint(row.pk, enabled=enabled):
+                left.append(f"{row} is {done} already." if row.enabled == enabled else f"{row}: {QUICKER}")
                 continue
             log.warning("operator_changed_endpoint", extra={"endpoint_id": str(row.pk), "enabled": enabled})
             self.log_change(request, row, f"{done}: {reason}")

@@ -7,6 +7,7 @@ from webhooks.services.endpoints import (
     change_endpoint,
     create_endpoint,
     delete_endpoint,
+    enable_endpoint,
     rotate_secret,
 )
 from webhooks.services.events import redeliver, replay, send_test
@@ -18,6 +19,7 @@ __all__ = [
     "change_endpoint",
     "create_endpoint",
     "delete_endpoint",
+    "enable_endpoint",
     "preview_redelivery",
     "read_redelivery",
     "redeliver",
