@@ -35,7 +35,7 @@ COUNTED_MOST = 10_000
 hundreds of thousands takes over a second where the pages have just changed, and slows down those who work it off."""
 COUNTED_LEAST = 1_000
 """How far each is counted once all together took COUNTING_SECONDS, as they do where the pages have just changed."""
-COUNTING_SECONDS = 0.03
+COUNTING_SECONDS = 0.02
 
 # The orders name the index: without them, a table that was never analyzed is read through another one.
 # Index notification_claim_channel, index-only but for pages changed since the last vacuum.
@@ -46,10 +46,7 @@ SELECT count(*) FROM (
           AND channel = %(channel)s AND rank = %(priority)s
         ORDER BY channel, rank, due_at, id LIMIT %(most)s) AS capped
 """
-ESTIMATE = """
-EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification
- WHERE {where} AND channel = %(channel)s AND rank = %(priority)s
-"""
+ESTIMATE = "EXPLAIN (FORMAT JSON) SELECT 1 FROM notifications_notification WHERE {where}"
 # Some pages of the table, of which nothing is known yet: what they hold stands for the others.
 SAMPLE = """
 SELECT channel, rank, round(count(*) / part.share) FROM (
@@ -62,6 +59,7 @@ SELECT channel, rank, round(count(*) / part.share) FROM (
 """
 SAMPLED_PAGES = 500
 WHERE_WAITING = "status = 'PENDING' AND NOT suspect AND parked_by IS NULL"
+WHERE_WAITING_OF = f"{WHERE_WAITING} AND channel = %(channel)s AND rank = %(priority)s"
 WHERE_PARKED = "parked_by IS NOT NULL"
 WHERE_RECONCILING = "status = 'RECONCILING'"
 # Index notification_suspect: a handful of rows.
@@ -290,41 +288,39 @@ def _pending(looking: Probe, figures: _Figures) -> None:
 def _waiting(looking: Probe) -> list[Cell]:
     """Each up to COUNTED_MOST; estimates where that is not all."""
     began = time.monotonic()
-    counted, full = {}, []
+    counted, estimates = {}, {}
     for channel, priority in CELLS:
         most = COUNTED_MOST if time.monotonic() - began < COUNTING_SECONDS else COUNTED_LEAST
-        values = {"channel": channel, "priority": priority, "most": most}
-        ((counted[channel, priority],),) = looking.rows(WAITING, values, seconds=STATEMENT_SECONDS)
-        full += [(channel, priority)] if counted[channel, priority] >= most else []
-    return _with_estimates(looking, WHERE_WAITING, counted, full)
+        values = {"channel": channel, "priority": priority}
+        ((count,),) = looking.rows(WAITING, {**values, "most": most}, seconds=STATEMENT_SECONDS)
+        counted[channel, priority] = count
+        if count >= most:
+            estimates[channel, priority] = _estimate(looking, WHERE_WAITING_OF, values)
+    if estimates and max(estimates.values()) <= max(counted.values()):
+        estimates = {key: count for key, count in _sample(looking, WHERE_WAITING).items() if key in estimates}
+    return [(*key, max(count, estimates.get(key, 0))) for key, count in counted.items()]
 
 
 def _or_estimates(looking: Probe, where: str, rows: Sequence[Sequence[Any]]) -> list[Cell]:
-    """What was counted, up to COUNTED_MOST in all; estimates where that is not all."""
-    counted = {(str(row[0]), int(row[1])): int(row[2]) for row in rows}
-    return _with_estimates(looking, where, counted, CELLS if sum(counted.values()) >= COUNTED_MOST else ())
+    """What was counted, up to COUNTED_MOST in all; where that is not all, as many times as much as there are more."""
+    total = counted = sum(row[2] for row in rows)
+    if counted >= COUNTED_MOST:
+        total = _estimate(looking, where, {})
+        if total <= counted:
+            total = max(counted, sum(_sample(looking, where).values()))
+    return [(row[0], row[1], round(row[2] * total / counted)) for row in rows]
 
 
-def _with_estimates(
-    looking: Probe, where: str, counted: Mapping[tuple[str, int], int], full: Sequence[tuple[str, int]]
-) -> list[Cell]:
-    """The planner's, or those of a sample where it knows of none; its least is one row, and says nothing.
-
-    Args:
-        full: of which there may be more than were counted.
-    """
-    estimates = {key: _estimate(looking, where, *key) for key in full}
-    if full and max(estimates.values()) <= max(counted.values()):
-        sample = looking.rows(SAMPLE.format(where=where), {"pages": SAMPLED_PAGES}, seconds=STATEMENT_SECONDS)
-        estimates |= {(channel, priority): int(n) for channel, priority, n in sample if (channel, priority) in full}
-    known = {key: count for key, count in estimates.items() if count > max(1, counted.get(key, 0))}
-    return [(*key, count) for key, count in {**counted, **known}.items()]
-
-
-def _estimate(looking: Probe, where: str, channel: str, priority: int) -> int:
-    values = {"channel": channel, "priority": priority}
+def _estimate(looking: Probe, where: str, values: Mapping[str, object]) -> int:
+    """The planner's; 1 where it knows of none."""
     ((plan,),) = looking.rows(ESTIMATE.format(where=where), values, seconds=STATEMENT_SECONDS)
     return int(plan[0]["Plan"]["Plan Rows"])
+
+
+def _sample(looking: Probe, where: str) -> dict[tuple[str, int], int]:
+    """What is not known to the planner as long as the table was never analyzed."""
+    rows = looking.rows(SAMPLE.format(where=where), {"pages": SAMPLED_PAGES}, seconds=STATEMENT_SECONDS)
+    return {(channel, priority): int(count) for channel, priority, count in rows}
 
 
 def _reconciling(looking: Probe, figures: _Figures) -> None:

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 # Where nobody has counted yet how much there is, the planner takes it for little, and would have all of it fetched and
 # sorted for the sake of the first thousand.
 IN_INDEX_ORDER = """
-SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),
-       set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
+set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),
+set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
 """
 
 
@@ -23,5 +23,5 @@ def in_index_order() -> Iterator[None]:
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(IN_INDEX_ORDER)
+            cursor.execute(f"SELECT {IN_INDEX_ORDER}")
         yield

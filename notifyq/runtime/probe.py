@@ -19,7 +19,7 @@ CONNECT_SECONDS = 2
 """For each address of the database; psycopg takes whole seconds, and no fewer than 2."""
 
 # LOCAL, and no start-up option: this also works through a transaction pooler.
-_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
+_SETTINGS = f"SELECT set_config('statement_timeout', %s, true), {IN_INDEX_ORDER}"
 
 
 class Probe:
@@ -39,8 +39,7 @@ class Probe:
         if left <= 0:
             raise psycopg.errors.QueryCanceled("the probe has no time left")
         with self._raw.transaction(), self._raw.cursor() as cursor:
-            cursor.execute(_TIMEOUT, [f"{left * 1000:.0f}ms"])
-            cursor.execute(IN_INDEX_ORDER)
+            cursor.execute(_SETTINGS, [f"{left * 1000:.0f}ms"])
             return cursor.execute(sql, values).fetchall()
 
 
